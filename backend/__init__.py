@@ -1,0 +1,1 @@
+"""TileLang-backed kernel libraries (GEMM, collectives) and their testing tools."""

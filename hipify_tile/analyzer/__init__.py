@@ -1,0 +1,1 @@
+"""CUDA source to simt.Kernel and facts; knows nothing of TileLang."""

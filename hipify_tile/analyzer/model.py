@@ -1,0 +1,143 @@
+"""What analysis of one translation unit yields. Everything here pickles; no libclang objects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from hipify_tile.diagnostics.model import Diagnostic
+from hipify_tile.ir.expr import Expr
+from hipify_tile.ir.simt import Kernel
+from hipify_tile.ir.span import Span
+
+
+@dataclass(frozen=True, slots=True)
+class CompileUnit:
+    """A translation unit to analyse: absolute ``path`` and clang-ready ``args``.
+
+    ``args`` holds only what affects parsing (-I -isystem -iquote -D -U -std -include);
+    ``directory`` is the working directory the args are relative to; ``dropped`` lists flags of
+    the original command that were ignored. ``root`` is the project root that reports are
+    relative to. ``language`` is ``cuda``, or ``c``/``c++`` for host sources that are only inventoried.
+    """
+
+    path: str
+    directory: str
+    args: tuple[str, ...] = ()
+    root: str = ""
+    language: str = "cuda"
+    dropped: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FileStatus:
+    """How one source file fared: ``parsed``, ``partial`` (errors, but usable) or ``unparsed``."""
+
+    path: str
+    status: str
+    ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchFact:
+    """One launch site (per template instance of the enclosing host function).
+
+    ``grid``, ``block`` (three each), ``shared_bytes`` and ``arguments`` are expressions over
+    *launch symbols*: ``Var`` nodes whose names are unique in the translation unit
+    (``main:n``), for host variables whose values the analyzer does not know. A component that is no
+    such expression (a pointer argument, a call) is None. ``hints`` gives each symbol the constant
+    it is initialised with, where there is one: the program's real size. ``pointer_extents`` gives,
+    for a pointer argument whose allocation was found (cudaMalloc of a host variable), its size in
+    bytes as such an expression, in the order of ``arguments``. ``pointer_roots`` names the host
+    variable behind each pointer argument, so that equal names mean equal pointers ("" unknown).
+    """
+
+    kernel_usr: str
+    kernel_name: str
+    span: Span
+    grid: tuple[Expr | None, Expr | None, Expr | None]
+    block: tuple[Expr | None, Expr | None, Expr | None]
+    shared_bytes: Expr | None
+    stream: str
+    arguments: tuple[Expr | None, ...]
+    hints: tuple[tuple[str, int | float], ...] = ()
+    pointer_extents: tuple[Expr | None, ...] = ()
+    pointer_roots: tuple[str, ...] = ()
+    grid_text: str = ""
+    block_text: str = ""
+    shared_text: str = ""
+    resolved: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryCall:
+    """A call of a CUDA library or runtime function at its true position."""
+
+    api: str
+    library: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolFact:
+    """A ``__device__``, ``__constant__`` or ``__managed__`` variable."""
+
+    name: str
+    qualified: str
+    kind: str
+    type: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class KernelFact:
+    """One kernel instance, imported or refused.
+
+    ``id`` is stable over runs: ``<relative file>:<qualified name><template args>``. ``spelling`` is
+    the C++ expression that names the instance at the end of its own translation unit
+    (``ns::k<float, 64>``). ``kernel`` is None where ``diagnostics`` hold an error.
+    ``cuda_source`` is the kernel's source text as decoded for display.
+    """
+
+    id: str
+    usr: str
+    name: str
+    qualified: str
+    spelling: str
+    mangled: str
+    template_args: tuple[str, ...]
+    instance_of: str
+    span: Span
+    cuda_source: str
+    kernel: Kernel | None
+    diagnostics: tuple[Diagnostic, ...] = ()
+    unparsed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StrippedBody:
+    """A host function's body (byte range of a file), emptied in the reference build."""
+
+    file: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnitAnalysis:
+    """All that is known of a translation unit.
+
+    ``user_files`` are the project's own files that the unit read, absolute, main file first;
+    ``host_bodies`` are the bodies of pure host functions in them.
+    """
+
+    unit: CompileUnit
+    files: tuple[FileStatus, ...]
+    kernels: tuple[KernelFact, ...]
+    launches: tuple[LaunchFact, ...]
+    calls: tuple[LibraryCall, ...]
+    symbols: tuple[SymbolFact, ...]
+    user_files: tuple[str, ...]
+    host_bodies: tuple[StrippedBody, ...]
+    diagnostics: tuple[Diagnostic, ...] = ()
+    milliseconds: float = 0.0
+    extra: dict[str, str] = field(default_factory=dict)

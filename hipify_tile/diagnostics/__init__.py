@@ -1,0 +1,1 @@
+"""Diagnostics are data: model, registry, suppression and renderers."""

@@ -1,0 +1,1 @@
+"""The three intermediate representations and their shared expression language."""

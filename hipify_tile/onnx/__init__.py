@@ -1,0 +1,1 @@
+"""ONNX graphs to loop.Nest (a later capability)."""

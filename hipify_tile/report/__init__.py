@@ -1,0 +1,1 @@
+"""Report model, JSON, SARIF, terminal and HTML."""

@@ -1,0 +1,1 @@
+"""simt.Kernel to loop.Nest to tile.Program to TileLang source."""

@@ -1,0 +1,1 @@
+"""Raising passes: simt.Kernel to loop.Nest and named operations."""

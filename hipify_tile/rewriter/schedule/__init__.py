@@ -1,0 +1,1 @@
+"""Scheduling passes: loop.Nest to tile.Program."""

@@ -1,0 +1,1 @@
+"""Differential testing of emitted TileLang against the original source."""
