@@ -2,8 +2,8 @@
 
 Expressions are pure: the importer sequences every side effect of C (assignment in an expression,
 ``++``, calls) into statements. Each node carries its C type, so width, signedness and rounding are
-explicit and no promotion is implied: both operands of a ``Binary`` have its type, and conversions are
-``Cast`` nodes.
+explicit and no promotion is implied: both operands of a ``Binary`` have its type, and conversions
+are ``Cast`` nodes.
 
 Integer arithmetic wraps at the node's width (signed too: the reference executor is built with
 ``-fwrapv``). ``div`` and ``rem`` truncate toward zero. Float operations round to the node's type

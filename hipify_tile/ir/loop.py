@@ -1,8 +1,8 @@
 """``loop.Nest``: what the whole grid computes.
 
 The block and thread indices have become axes. ``grid`` and ``block`` are the axes of the launch:
-their extents are the launch parameters, or constants where every launch fixes them. ``body`` is what
-one block does: ``Loop`` nests over the ``block`` axes (regions between barriers), uniform control
+their extents are the launch parameters, or constants where every launch fixes them. ``body`` is
+what one block does: ``Loop`` nests over the ``block`` axes (regions between barriers), uniform control
 flow around them, and named operations. A raised nest (``raised`` is true) has its own parallel axes
 in ``body`` and empty ``block``.
 """

@@ -1,7 +1,7 @@
 """``simt.Kernel``: what one thread does, with exact C semantics.
 
-A kernel instance (templates are already instantiated, ``__device__`` functions inlined). Pointers do
-not exist here: each pointer of the source has become (buffer, element index).
+A kernel instance (templates are already instantiated, ``__device__`` functions inlined). Pointers
+do not exist here: each pointer of the source has become (buffer, element index).
 """
 
 from __future__ import annotations

@@ -3,10 +3,10 @@
 Which statements are legal at which level is the verifier's business (``hipify_tile/ir/verify.py``):
 ``Barrier`` only in a ``simt.Kernel``; ``Loop`` and named operations only in a ``loop.Nest``.
 
-Control flow is structured. ``Leave(label)`` exits the enclosing ``Block``, ``For`` or ``While`` that
-carries ``label``; C's ``break``, ``continue`` (a ``Leave`` of the ``Block`` that wraps the loop body),
-``return`` of an inlined function and ``break`` of a switch all become it. A kernel's own ``return``
-is ``Leave(KERNEL)``.
+Control flow is structured. ``Leave(label)`` exits the enclosing ``Block``, ``For`` or ``While``
+that carries ``label``; C's ``break``, ``continue`` (a ``Leave`` of the ``Block`` that wraps the loop
+body), ``return`` of an inlined function and ``break`` of a switch all become it. A kernel's own
+``return`` is ``Leave(KERNEL)``.
 """
 
 from __future__ import annotations
