@@ -1,8 +1,8 @@
 """Every diagnostic code, with its name, default severity and default effort.
 
-Codes are stable and never reused. Ranges: TM0xxx set-up and parsing, TM1xxx analysis, TM2xxx raising
-and scheduling, TM3xxx libraries, TM4xxx ONNX, TM5xxx verification, TM9xxx our own bug. Each code has
-a page ``docs/diagnostics/<code>.md``.
+Codes are stable and never reused. Ranges: TM0xxx set-up and parsing, TM1xxx analysis, TM2xxx
+raising and scheduling, TM3xxx libraries, TM4xxx ONNX, TM5xxx verification, TM9xxx our own bug.
+Each code has a page ``docs/diagnostics/<code>.md``.
 """
 
 from __future__ import annotations
@@ -40,6 +40,8 @@ _TABLE = (
     Code("TM0007", "no-system-headers", _W, _min, "no C++ standard library headers were found"),
     Code("TM0008", "header-conflict", _W, _hours, "a header's kernel differs between includers"),
     Code("TM0009", "no-sources", _E, _min, "no CUDA source was found"),
+    Code("TM0010", "kept-by-request", _N, _none, "kept as CUDA because you asked for it"),
+    Code("TM0011", "unused-suppression", _W, _min, "this suppression hides nothing"),
     # Analysis.
     Code("TM1001", "unsupported-statement", _E, _hours, "this statement is not supported"),
     Code("TM1002", "unsupported-expression", _E, _hours, "this expression is not supported"),

@@ -1,0 +1,143 @@
+"""``UnitReport``s → ``Report``: one row a kernel, launch, call and finding.
+
+A header that several units include is reported once. Kernels of one id whose emissions differ
+between units stay apart (``<id>@<unit>``) and get TM0008.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from hipify_tile.analyzer.model import FileStatus
+from hipify_tile.diagnostics.model import Diagnostic
+from hipify_tile.diagnostics.registry import diagnostic
+from hipify_tile.report.model import (
+    CallReport,
+    KernelReport,
+    LaunchReport,
+    Report,
+    Tool,
+    UnitReport,
+    Verdict,
+    sort_key,
+)
+
+_STATUS = ("parsed", "partial", "unparsed")
+
+
+def assemble(
+    units: Sequence[UnitReport],
+    *,
+    tool: Tool,
+    root: str,
+    command: Sequence[str] = (),
+    extra: Iterable[Diagnostic] = (),
+    api_status: Mapping[str, str] | None = None,
+    seconds: float = 0.0,
+    verify_requested: bool = False,
+    environment: tuple[tuple[str, str], ...] = (),
+) -> Report:
+    """Merge ``units``; ``extra`` are findings of no unit, ``api_status`` maps entry points."""
+    kernels = _kernels(units)
+    found = [*extra]
+    for unit in units:
+        found += unit.diagnostics
+    for kernel in kernels:
+        found += kernel.diagnostics
+    unique = {(d.code, d.span, d.headline, d.notes, d.kernel): d for d in found}
+    return Report(
+        tool=tool,
+        root=root,
+        command=tuple(command),
+        files=_files(units),
+        kernels=kernels,
+        launches=_launches(units),
+        calls=_calls(units, api_status or {}),
+        diagnostics=tuple(sorted(unique.values(), key=sort_key)),
+        seconds=seconds,
+        verify_requested=verify_requested,
+        environment=environment,
+    )
+
+
+def _kernels(units: Sequence[UnitReport]) -> tuple[KernelReport, ...]:
+    by_id: dict[str, list[tuple[str, KernelReport]]] = {}
+    for unit in units:
+        for kernel in unit.kernels:
+            rows = by_id.setdefault(kernel.id, [])
+            if not any(_same(kernel, other) for _, other in rows):
+                rows.append((unit.path, kernel))
+    instantiated = {
+        (k.file, k.line) for rows in by_id.values() for _, k in rows if not _uninstantiated(k)
+    }
+    merged: list[KernelReport] = []
+    for rows in by_id.values():
+        live = [
+            (path, k)
+            for path, k in rows
+            if not (_uninstantiated(k) and (k.file, k.line) in instantiated)
+        ]
+        if len(live) == 1:
+            merged.append(live[0][1])
+        else:
+            merged += [_conflicting(path, k) for path, k in live]
+    return tuple(sorted(merged, key=lambda k: (k.file, k.line, k.id)))
+
+
+def _same(a: KernelReport, b: KernelReport) -> bool:
+    def texts(k: KernelReport) -> tuple[str | None, ...]:
+        return tuple(x.emission.source if x.emission else None for x in k.levels)
+
+    return a.verdict is b.verdict and a.level is b.level and texts(a) == texts(b)
+
+
+def _uninstantiated(kernel: KernelReport) -> bool:
+    return any(d.code == "TM1201" for d in kernel.diagnostics)
+
+
+def _conflicting(path: str, kernel: KernelReport) -> KernelReport:
+    own = f"{kernel.id}@{os.path.basename(path)}"
+    spans = [d.span for d in kernel.diagnostics if d.span and d.span.file == kernel.file]
+    conflict = diagnostic(
+        "TM0008",
+        spans[0] if spans else None,
+        kernel=own,
+        notes=(f"{kernel.name} as {os.path.basename(path)} sees it",),
+        help="give the variants different names, or include the header with the same macros",
+    )
+    found = tuple(replace(d, kernel=own) for d in kernel.diagnostics)
+    return replace(kernel, id=own, diagnostics=(*found, conflict))
+
+
+def _files(units: Sequence[UnitReport]) -> tuple[FileStatus, ...]:
+    rows: dict[str, FileStatus] = {}
+    for unit in units:
+        for status in unit.files:
+            old = rows.get(status.path)
+            if old is None or _STATUS.index(status.status) > _STATUS.index(old.status):
+                rows[status.path] = status
+    return tuple(rows[path] for path in sorted(rows))
+
+
+def _launches(units: Sequence[UnitReport]) -> tuple[LaunchReport, ...]:
+    rows = {(x.file, x.line, x.kernel, x.grid, x.block): x for u in units for x in u.launches}
+    return tuple(sorted(rows.values(), key=lambda x: (x.file, x.line, x.kernel)))
+
+
+def _calls(units: Sequence[UnitReport], status: Mapping[str, str]) -> tuple[CallReport, ...]:
+    sites = {call for unit in units for call in unit.calls}
+    counts = Counter((library, api) for api, library, _ in sites)
+    return tuple(
+        CallReport(api, library, count, status.get(api, "unknown"))
+        for (library, api), count in sorted(counts.items())
+    )
+
+
+def exit_code(report: Report) -> int:
+    """Return 101 for our own bug, 1 for findings or an unparsed kernel, else 0."""
+    if report.internal_errors:
+        return 101
+    return 1 if report.findings or report.count(Verdict.UNPARSED) else 0
