@@ -22,7 +22,8 @@ from hipify_tile.ir.span import Span
 # CXBinaryOperatorKind and CXUnaryOperatorKind of libclang 18, from index 0 (no operator).
 _BINARY = (
     "", ".*", "->*", "*", "/", "%", "+", "-", "<<", ">>", "<=>", "<", ">", "<=", ">=", "==", "!=",
-    "&", "^", "|", "&&", "||", "=", "*=", "/=", "%=", "+=", "-=", "<<=", ">>=", "&=", "^=", "|=", ",",
+    "&", "^", "|", "&&", "||", "=", "*=", "/=", "%=", "+=", "-=", "<<=", ">>=", "&=", "^=", "|=",
+    ",",
 )  # fmt: skip
 _UNARY = (
     "", "post++", "post--", "++", "--", "&", "*", "+", "-", "~", "!",
@@ -54,6 +55,8 @@ def library() -> Any:
         ("clang_Cursor_hasVarDeclGlobalStorage", [Cursor], integer),
         ("clang_getCursorPrintingPolicy", [Cursor], pointer),
         ("clang_getCursorPrettyPrinted", [Cursor, pointer], cindex._CXString),
+        ("clang_getCString", [cindex._CXString], ctypes.c_char_p),
+        ("clang_getDiagnosticSpelling", [cindex.Diagnostic], cindex._CXString),
         ("clang_PrintingPolicy_dispose", [pointer], None),
         ("clang_getSpecializedCursorTemplate", [Cursor], Cursor),
         ("clang_Cursor_getNumTemplateArguments", [Cursor], integer),
@@ -95,7 +98,7 @@ def binary_op(cursor: Any) -> str:
 
 
 def unary_op(cursor: Any) -> str:
-    """Return the built-in unary operator of ``cursor`` or ""; postfix ones are ``post++``, ``post--``."""
+    """Return the built-in unary operator of ``cursor`` or ""; postfix: ``post++``, ``post--``."""
     kind: int = library().clang_getCursorUnaryOperatorKind(cursor)
     return _UNARY[kind] if kind < len(_UNARY) else ""
 
@@ -176,10 +179,20 @@ def pretty(cursor: Any) -> str:
     lib = library()
     policy = lib.clang_getCursorPrintingPolicy(cursor)
     try:
-        text = lib.clang_getCursorPrettyPrinted(cursor, policy)
-        return str(cindex._CXString.from_result(text))
+        return _text(lib.clang_getCursorPrettyPrinted(cursor, policy))
     finally:
         lib.clang_PrintingPolicy_dispose(policy)
+
+
+def _text(string: Any) -> str:
+    # cindex decodes strictly and raises on Latin-1 literals.
+    raw: bytes | None = library().clang_getCString(string)
+    return (raw or b"").decode("utf-8", "replace")
+
+
+def diagnostic_text(item: Any) -> str:
+    """Return the text of a libclang diagnostic, whatever bytes it quotes."""
+    return _text(library().clang_getDiagnosticSpelling(item))
 
 
 def specialized_template(cursor: Any) -> Any | None:
@@ -313,7 +326,7 @@ class IfParts:
 
 
 def if_parts(cursor: Any) -> IfParts | None:
-    """Tell the parts of an IF_STMT apart; None for a form with more than one leading declaration."""
+    """Tell the parts of an IF_STMT apart; None with both an init and a condition variable."""
     parts = list(cursor.get_children())
     init = None
     if parts and parts[0].kind in (CursorKind.DECL_STMT, CursorKind.VAR_DECL):
@@ -324,7 +337,7 @@ def if_parts(cursor: Any) -> IfParts | None:
 
 
 def file_offset(location: Any) -> tuple[str, int]:
-    """Return the file and byte offset of ``location``; for a macro argument, where it is written."""
+    """Return file and byte offset of ``location``; for a macro argument, where it is written."""
     handle, offset = ctypes.c_void_p(), ctypes.c_uint()
     line, column = ctypes.c_uint(), ctypes.c_uint()
     library().clang_getFileLocation(

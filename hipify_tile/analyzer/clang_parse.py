@@ -1,0 +1,272 @@
+"""How a translation unit is parsed: arguments, precompiled prelude, system headers, errors.
+
+CUDA is parsed without a toolkit, against the project's own headers, as host compilation with
+``__CUDA_ARCH__`` defined: the device's view of the preprocessor and the host's view of launches at
+once. Missing headers do not stop a parse; whom an error concerns is decided elsewhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+from clang import cindex
+from clang.cindex import Index, TranslationUnit
+
+from hipify_tile.analyzer.clang import diagnostic_text, file_line, file_offset
+from hipify_tile.analyzer.inventory_text import includes
+from hipify_tile.analyzer.model import CompileUnit
+from hipify_tile.compat import include_dir
+from hipify_tile.diagnostics.model import Diagnostic
+from hipify_tile.diagnostics.registry import diagnostic
+from hipify_tile.ir.span import Span
+
+_KEEP_GOING = 0x200
+_RECORD_MACROS = TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD
+_PRELUDE = "tm_cuda_prelude.h"
+_PCH_LIMIT = 48
+
+# Headers that CUDA programs include most, precompiled for units that include one of them.
+_STANDARD = (
+    "algorithm", "array", "chrono", "cstdint", "fstream", "functional", "iomanip", "iostream",
+    "limits", "map", "memory", "numeric", "random", "sstream", "string", "utility", "vector",
+)  # fmt: skip
+
+
+class ParseFailed(RuntimeError):
+    """libclang returned no translation unit at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class SystemHeaders:
+    """Arguments that make libclang find libstdc++; ``found`` is false when nothing does."""
+
+    args: tuple[str, ...]
+    found: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedUnit:
+    """A translation unit with the bytes of its main file and the findings of the parse.
+
+    ``errors`` hold every error with its position, in source order. ``tu`` is the libclang object.
+    """
+
+    unit: CompileUnit
+    tu: Any
+    source: bytes
+    errors: tuple[Diagnostic, ...]
+    system_headers: bool
+
+
+@cache
+def _index() -> Any:
+    return Index.create()
+
+
+@cache
+def toolkit_digest() -> str:
+    """Return a digest of everything that decides what the prelude means: headers and libclang."""
+    digest = hashlib.sha256()
+    root = include_dir()
+    for path in sorted(p for p in root.rglob("*") if p.is_file()):
+        digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
+    library = Path(cindex.conf.lib._name)
+    digest.update(f"{cindex.conf.get_filename()}:{library.stat().st_size}".encode())
+    return digest.hexdigest()
+
+
+@lru_cache(maxsize=8)
+def system_headers(gcc_root: str = "/usr/lib/gcc") -> SystemHeaders:
+    """Find a C++ standard library: the driver's choice, else another installed gcc's."""
+    candidates: list[tuple[str, ...]] = [()]
+    with suppress(OSError):
+        installed = [d for triple in Path(gcc_root).iterdir() for d in triple.iterdir()]
+        newest_first = sorted(installed, key=lambda d: _version(d.name), reverse=True)
+        candidates += [(f"--gcc-install-dir={d}",) for d in newest_first]
+    for args in candidates:
+        if _finds_headers(args):
+            return SystemHeaders(args, found=True)
+    return SystemHeaders(("-nostdinc", "-nostdinc++"), found=False)
+
+
+def _version(name: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in name.split(".") if part.isdigit())
+
+
+def _finds_headers(args: tuple[str, ...]) -> bool:
+    probe = "#if !__has_include(<type_traits>) || !__has_include(<math.h>)\n#error none\n#endif\n"
+    options = ["-x", "c++", "-std=c++17", *args]
+    try:
+        tu = _index().parse("tm_probe.cpp", args=options, unsaved_files=[("tm_probe.cpp", probe)])
+    except cindex.TranslationUnitLoadError:
+        return False
+    return not any(d.severity >= cindex.Diagnostic.Error for d in tu.diagnostics)
+
+
+def base_args(headers: SystemHeaders) -> list[str]:
+    """Return the arguments of every parse, without the prelude."""
+    include = include_dir()
+    return [
+        "-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib", "--cuda-path=/nonexistent",
+        "-std=c++17", "-ferror-limit=0", "-w", "-Wno-register", "-D__CUDA_ARCH__=800",
+        "-Xclang", "-fcuda-allow-variadic-functions",
+        "-resource-dir", str(include / "none"),
+        "-Xclang", "-internal-isystem", "-Xclang", str(include / "builtin"),
+        *headers.args,
+    ]  # fmt: skip
+
+
+def parse(
+    unit: CompileUnit, *, cache_dir: Path | None, extra_source: bytes = b"", precompile: bool = True
+) -> ParsedUnit:
+    """Parse ``unit``, with ``extra_source`` appended to its main file.
+
+    ``cache_dir`` holds precompiled preludes (None: never precompile). Raises ``OSError`` when the
+    file cannot be read and ``ParseFailed`` when libclang gives up.
+    """
+    source = Path(unit.path).read_bytes()
+    headers = system_headers()
+    shim = ("-isystem", str(include_dir()))
+    args = [*base_args(headers), *_safe_user_args(unit.args)]
+    unsaved = [(unit.path, source + extra_source)] if extra_source else []
+    attempts: list[list[str]] = [["-include", _PRELUDE]]
+    if cache_dir is not None and precompile:
+        standard = _standard_headers(source) if headers.found else ()
+        for group in dict.fromkeys((standard, ())):
+            pch = _precompiled(cache_dir, unit.args, headers, group)
+            if pch is not None:
+                attempts.insert(-1, ["-include-pch", str(pch)])
+    best: ParsedUnit | None = None
+    for attempt in attempts:
+        try:
+            tu = _index().parse(
+                unit.path,
+                args=[*args, *shim, *attempt],
+                unsaved_files=unsaved,
+                options=_KEEP_GOING | _RECORD_MACROS,
+            )
+        except cindex.TranslationUnitLoadError:
+            continue
+        errors = tuple(_errors(tu))
+        if best is None or len(errors) < len(best.errors):
+            best = ParsedUnit(unit, tu, source, errors, headers.found)
+        # Fewer headers than the precompiled ones may resolve an ambiguity of names; a missing file
+        # is missing either way.
+        if all(e.code == "TM0001" for e in errors):
+            break
+    if best is None:
+        raise ParseFailed(unit.path)
+    return best
+
+
+def _safe_user_args(args: tuple[str, ...]) -> list[str]:
+    # The device view needs its own value whatever the build says.
+    return [a for a in args if not a.startswith("-D__CUDA_ARCH__")]
+
+
+def _standard_headers(source: bytes) -> tuple[str, ...]:
+    wanted = {i.name for i in includes(source) if not i.quoted}
+    return _STANDARD if wanted.intersection(_STANDARD) else ()
+
+
+def _precompiled(
+    cache_dir: Path, unit_args: tuple[str, ...], headers: SystemHeaders, group: tuple[str, ...]
+) -> Path | None:
+    """Return a precompiled prelude for these macros and this dialect; None if it cannot be made."""
+    dialect = tuple(_macro_args(unit_args))
+    return _precompile(str(cache_dir), dialect, headers, group)
+
+
+def _macro_args(args: tuple[str, ...]) -> Iterator[str]:
+    it = iter(_safe_user_args(args))
+    for arg in it:
+        if arg in ("-D", "-U"):
+            yield arg + next(it, "")
+        elif arg.startswith(("-D", "-U", "-std=")):
+            yield arg
+
+
+@lru_cache(maxsize=64)
+def _precompile(
+    cache_dir: str, dialect: tuple[str, ...], headers: SystemHeaders, group: tuple[str, ...]
+) -> Path | None:
+    args = [*base_args(headers), *dialect, "-isystem", str(include_dir())]
+    key = hashlib.sha256(
+        "\0".join((toolkit_digest(), _gcc_identity(), *args, "", *group)).encode()
+    ).hexdigest()[:32]
+    folder = Path(cache_dir) / "pch"
+    target = folder / f"{key}.pch"
+    if target.exists():
+        return target
+    header = folder / f"{key}.h"
+    text = f'#include "{_PRELUDE}"\n' + "".join(f"#include <{name}>\n" for name in group)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not header.exists():
+            _write_atomically(header, text.encode())
+        tu = _index().parse(str(header), args=args, options=TranslationUnit.PARSE_INCOMPLETE)
+        if any(d.severity >= cindex.Diagnostic.Error for d in tu.diagnostics):
+            return None
+        temporary = folder / f"{key}.{os.getpid()}.tmp"
+        tu.save(str(temporary))
+        os.replace(temporary, target)
+        _prune(folder, target)
+    except (OSError, cindex.TranslationUnitLoadError, cindex.TranslationUnitSaveError):
+        return None
+    return target
+
+
+def _gcc_identity() -> str:
+    """Return what changes when the system's C++ headers change."""
+    parts = []
+    for folder in sorted(Path("/usr/include/c++").glob("*")):
+        parts.append(f"{folder}:{folder.stat().st_mtime_ns}")
+    return ";".join(parts)
+
+
+def _write_atomically(path: Path, data: bytes) -> None:
+    handle, name = tempfile.mkstemp(dir=path.parent)
+    with os.fdopen(handle, "wb") as stream:
+        stream.write(data)
+    os.replace(name, path)
+
+
+def _prune(folder: Path, keep: Path) -> None:
+    files = sorted(folder.glob("*.pch"), key=lambda p: p.stat().st_mtime)
+    for old in files[:-_PCH_LIMIT]:
+        if old != keep:
+            old.unlink(missing_ok=True)
+
+
+def _errors(tu: Any) -> Iterator[Diagnostic]:
+    """Yield the errors of a parse as TM0001 and TM0002, each once."""
+    seen: set[tuple[str, int, str]] = set()
+    for item in tu.diagnostics:
+        if item.severity < cindex.Diagnostic.Error:
+            continue
+        file, offset = file_offset(item.location)
+        line, column = file_line(item.location)
+        text = diagnostic_text(item)
+        if (file, offset, text) in seen:
+            continue
+        seen.add((file, offset, text))
+        span = Span(file, line, column, offset, offset + 1) if file else None
+        if text.endswith(" file not found"):
+            name = text.removesuffix(" file not found").strip("'")
+            yield diagnostic(
+                "TM0001",
+                span,
+                headline=f"header '{name}' was not found"[:59],
+                help=f"pass the folder that holds {name}: -- -I FOLDER",
+            )
+        else:
+            trail = tuple(diagnostic_text(child) for child in item.children)[:2]
+            yield diagnostic("TM0002", span, headline=text[:59], notes=(text, *trail))
