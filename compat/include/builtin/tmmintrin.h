@@ -1,0 +1,1 @@
+// Not available without the compiler headers: nothing is declared.
