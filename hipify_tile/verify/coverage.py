@@ -1,0 +1,94 @@
+"""How much of the original the cases executed, from gcc's arc counters.
+
+The reference build is instrumented (``--coverage``), so this measures the user's own code and not
+our reading of it. A basic block of the kernel that no case entered means that nothing is known of
+it. Branches that always went the same way are listed, as a weaker doubt.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hipify_tile.ir.expr import walk
+from hipify_tile.ir.simt import Kernel
+from hipify_tile.ir.span import Span
+from hipify_tile.ir.stmt import exprs, walk_stmts
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """``unreached`` and ``one_sided`` are line numbers with their files; ``lines`` were
+    executed.
+    """
+
+    lines: int
+    unreached: tuple[tuple[str, int], ...]
+    one_sided: tuple[tuple[str, int], ...]
+
+
+class CoverageError(RuntimeError):
+    """gcov is missing or its answer cannot be read."""
+
+
+def measure(data: Sequence[Path], mangled: str, relevant: frozenset[tuple[str, int]]) -> Coverage:
+    """Read the counters in ``data`` (``.gcda`` files) for one kernel.
+
+    Every line of the function ``mangled`` counts, and of other functions the lines in
+    ``relevant`` (inlined ``__device__`` functions): those may be executed through any instance.
+    Files compare by base name and line, because the reference build compiles copies.
+    """
+    gcov = shutil.which("gcov")
+    if gcov is None:
+        raise CoverageError("gcov was not found")
+    names = {(os.path.basename(f), line) for f, line in relevant}
+    own: dict[tuple[str, int], tuple[bool, bool]] = {}
+    other: dict[tuple[str, int], tuple[bool, bool]] = {}
+    for path in data:
+        answer = subprocess.run(
+            [gcov, "-b", "-j", "--stdout", path.name],
+            cwd=path.parent,
+            capture_output=True,
+            check=False,
+            timeout=60,
+        )
+        for text in answer.stdout.splitlines():
+            try:
+                report = json.loads(text)
+            except json.JSONDecodeError as error:
+                raise CoverageError(f"gcov: {error}") from error
+            for file in report["files"]:
+                base = os.path.basename(file["file"])
+                for line in file["lines"]:
+                    key = (base, int(line["line_number"]))
+                    full = line["count"] > 0 and not line["unexecuted_block"]
+                    both = all(b["count"] > 0 or b["throw"] for b in line["branches"])
+                    if line.get("function_name") == mangled:
+                        was = own.get(key, (True, True))
+                        own[key] = (was[0] and full, was[1] and both)
+                    elif key in names:
+                        seen = other.get(key, (False, False))
+                        other[key] = (seen[0] or full, seen[1] or both)
+    if not own:
+        raise CoverageError(f"no counters for {mangled}")
+    every = own | {k: v for k, v in other.items() if k not in own}
+    return Coverage(
+        sum(full for full, _ in every.values()),
+        tuple(sorted(k for k, (full, _) in every.items() if not full)),
+        tuple(sorted(k for k, (full, both) in every.items() if full and not both)),
+    )
+
+
+def relevant_lines(kernel: Kernel) -> frozenset[tuple[str, int]]:
+    """Return (file, line) of every statement and expression of ``kernel``."""
+    spans: list[Span | None] = []
+    for stmt in walk_stmts(kernel.body):
+        spans.append(getattr(stmt, "span", None))
+        for top in exprs(stmt):
+            spans.extend(node.span for node in walk(top))
+    return frozenset((s.file, s.line) for s in spans if s is not None)

@@ -1,0 +1,223 @@
+"""Search for cases: launches with contents that keep the original within exactly fitting buffers.
+
+``launch → contents in a wide window → touched range → the same contents cut to that range``. The
+window is larger than anything a sensible case touches; the cut leaves no slack on either side, so
+an access of the rewritten kernel that the original does not make hits a guard page.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import numpy as np
+
+from hipify_tile.analyzer.model import LaunchFact
+from hipify_tile.ir.simt import Buffer, Kernel, Param, Scope
+from hipify_tile.ir.types import ScalarType
+from hipify_tile.verify.cases import Array, Case, Launch, Memory
+from hipify_tile.verify.contents import draw, draw_indices
+from hipify_tile.verify.roles import Roles
+from hipify_tile.verify.shapes import LaunchSource
+
+WINDOW_BYTES = 1 << 20
+"""Bytes drawn above the pointer; as many elements as fit in a sixteenth of it below."""
+
+_PROFILE_CYCLE = ("mixed", "exact", "mixed", "positive", "special", "mixed", "exact", "positive")
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """One execution: ``status`` is ``ok`` or names what stopped it, ``detail`` says more."""
+
+    status: str
+    detail: str = ""
+    memory: dict[str, Array] = field(default_factory=dict)
+    globals: dict[str, Array] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    @property
+    def ok(self) -> bool:
+        """Whether the launch ran to its end."""
+        return self.status == "ok"
+
+
+class Original(Protocol):
+    """The reference build of one kernel."""
+
+    def run(self, case: Case, order: str = "forward", poison: int = 0) -> Ran:
+        """Execute ``case`` with guard pages around every buffer."""
+        ...
+
+    def touched(self, case: Case) -> dict[str, tuple[int, int]] | Ran:
+        """Execute ``case`` and return the element range ``[low, high)`` touched behind each
+        pointer that is not an alias, relative to the pointer, exact at both ends unless the
+        range is empty; a ``Ran`` that is not ok if it did not end well.
+        """
+        ...
+
+
+class CaseSearch:
+    """A seeded stream of cases on which the original ends normally and in bounds."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        roles: Roles,
+        facts: Sequence[LaunchFact],
+        original: Original,
+        seed: int,
+    ) -> None:
+        self._kernel = kernel
+        self._roles = roles
+        self._original = original
+        self._rng = np.random.default_rng(seed)
+        self._source = LaunchSource(kernel, roles, facts, self._rng)
+        self._pointers = tuple(p for p in kernel.params if p.pointer)
+        self._globals = tuple({b.symbol: b for b in kernel.buffers if b.symbol}.values())
+        self.failures: Counter[str] = Counter()
+
+    def __iter__(self) -> Iterator[Case | None]:
+        """Yield a case, or None for an attempt that failed (counted in ``failures``)."""
+        for turn, launch in enumerate(self._source, 1):
+            profile = _PROFILE_CYCLE[(turn - 1) % len(_PROFILE_CYCLE)]
+            yield self.fit(self._draw(launch, profile), end_flush=turn % 4 != 3)
+
+    def fit(self, window: Case, *, end_flush: bool) -> Case | None:
+        """Cut the buffers of ``window`` to what the original touches; None if it does not run."""
+        touched = self._original.touched(window)
+        if isinstance(touched, Ran):
+            self.failures[f"{touched.status}: {touched.detail}".rstrip(": ")] += 1
+            return None
+        for granule in (1, 16):
+            memory: dict[str, Memory] = {}
+            for name, whole in window.memory.items():
+                if whole.alias:
+                    memory[name] = whole
+                    continue
+                low, high = touched.get(name, (0, 0))
+                low, high = min(low, 0), max(high, 0)
+                step = max(1, granule // whole.data.itemsize)
+                high = min(-(-high // step) * step, whole.data.size - whole.origin)
+                low = max(low // step * step, -whole.origin)
+                data = whole.data[whole.origin + low : whole.origin + high].copy()
+                memory[name] = Memory(data, -low)
+            case = replace(window, memory=memory, end_flush=end_flush)
+            ran = self._original.run(case)
+            if ran.ok:
+                return case
+        self.failures[f"{ran.status}: {ran.detail}".rstrip(": ")] += 1
+        return None
+
+    def aliased(self, case: Case) -> Iterator[Case]:
+        """Yield variants of ``case`` where a written pointer coincides with another one.
+
+        Only pairs that may coincide: same type, not both promised distinct, and not known to come
+        from different allocations at the launch.
+        """
+        restrict = {b.storage or b.name for b in self._kernel.buffers if b.restrict}
+        roots = case.launch.roots
+        for p in self._pointers:
+            for q in self._pointers:
+                if p.name == q.name or p.dtype != q.dtype or p.name not in self._roles.written:
+                    continue
+                if q.name in self._roles.written and q.name < p.name:
+                    continue
+                if p.name in restrict or q.name in restrict:
+                    continue
+                if roots.get(p.name) and roots.get(q.name):
+                    continue
+                if case.memory[p.name].alias or case.memory[q.name].alias:
+                    continue
+                for elements in (0, 1):
+                    yield self._alias(case, p, q, elements)
+
+    def _alias(self, case: Case, p: Param, q: Param, elements: int) -> Case:
+        """``p`` becomes ``q + elements``, in one range that holds both."""
+        a, b = case.memory[p.name], case.memory[q.name]
+        low = min(-b.origin, elements - a.origin)
+        high = max(b.data.size - b.origin, elements + a.data.size - a.origin)
+        seed = np.random.default_rng(high - low)
+        data = draw(p.dtype, high - low, "mixed", seed).astype(b.data.dtype)
+        data[-low - b.origin : -low - b.origin + b.data.size] = b.data
+        memory = dict(case.memory)
+        memory[q.name] = Memory(data, -low)
+        empty = np.empty(0, b.data.dtype)
+        memory[p.name] = Memory(empty, 0, q.name, elements * p.dtype.bytes)
+        label = f"{case.profile}, {p.name} is {q.name}" + (f"+{elements}" if elements else "")
+        return replace(case, memory=memory, profile=label)
+
+    def _draw(self, launch: Launch, profile: str) -> Case:
+        memory: dict[str, Memory] = {}
+        owners: dict[str, str] = {}
+        for p in self._pointers:
+            root = launch.roots.get(p.name, "")
+            owner = owners.setdefault(root, p.name) if root else p.name
+            owner_type = next(x.dtype for x in self._pointers if x.name == owner)
+            if owner != p.name and owner_type == p.dtype:
+                memory[p.name] = Memory(np.empty(0, memory[owner].data.dtype), 0, owner, 0)
+                continue
+            above = WINDOW_BYTES // p.dtype.bytes
+            below = above // 16
+            data = self._contents(p.name, p.dtype, above + below, below, launch, profile)
+            memory[p.name] = Memory(data, below)
+        values: dict[str, Array] = {}
+        for b in self._globals:
+            count = int(np.prod(b.shape)) if b.shape else 1
+            values[b.symbol] = self._contents(
+                b.storage or b.name, b.dtype, count, 0, launch, profile
+            )
+        return Case(launch, profile, memory, values)
+
+    def _contents(
+        self,
+        storage: str,
+        dtype: ScalarType,
+        count: int,
+        origin: int,
+        launch: Launch,
+        profile: str,
+    ) -> Array:
+        targets = self._roles.index_of.get(storage)
+        if targets is None or not (dtype.is_integer):
+            return draw(dtype, count, profile, self._rng)
+        if profile == "special" and self._rng.random() < 0.5:
+            return draw(dtype, count, profile, self._rng)
+        limit = self._index_limit(targets, launch)
+        if "" in targets and self._rng.random() < 0.7:
+            return _row_starts(dtype, count, origin, self._rng)
+        monotone = bool(self._rng.random() < 0.2)
+        return draw_indices(dtype, count, limit, monotone, self._rng)
+
+    def _index_limit(self, targets: frozenset[str], launch: Launch) -> int:
+        """An exclusive bound for index values: what the indexed buffers are known to hold."""
+        static = [
+            int(np.prod(b.shape))
+            for b in self._kernel.buffers
+            if _storage(b) in targets and b.shape and b.scope is not Scope.PARAM
+        ]
+        known = [e for t in targets if (e := launch.extents.get(t)) is not None and e > 0]
+        if static or known:
+            return min([*static, *known])
+        sizes = [int(v) for n, v in launch.scalars.items() if n in self._roles.sizes and int(v) > 0]
+        if sizes and self._rng.random() < 0.8:
+            return min(sizes)
+        return int(self._rng.choice([4, 16, 64, 256]))
+
+
+def _storage(buffer: Buffer) -> str:
+    return buffer.storage or buffer.name
+
+
+def _row_starts(dtype: ScalarType, count: int, origin: int, rng: np.random.Generator) -> Array:
+    """Row starts of a sparse matrix: a running sum of small row lengths that is 0 at the
+    pointer.
+    """
+    lengths = rng.integers(0, 5, count)
+    starts = np.concatenate([[0], np.cumsum(lengths)])[: max(0, count - origin)]
+    below = np.zeros(origin, np.int64)
+    top = (1 << (dtype.bits - 1)) - 1
+    values: Array = np.minimum(np.concatenate([below, starts]), top)[:count].astype(dtype.name)
+    return values

@@ -1,0 +1,388 @@
+"""The verdict on every level of one kernel: draws cases, runs original and rewrites, compares.
+
+``verified`` needs all of: enough cases compared, no difference, every buffer that the kernel can
+write changed by some case, every basic block of the original entered by some case, and an
+original whose result is one. Anything less is ``unverified`` with the reason, a difference is a
+``mismatch``.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from hipify_tile.analyzer.model import KernelFact, LaunchFact
+from hipify_tile.diagnostics.model import Diagnostic
+from hipify_tile.diagnostics.registry import diagnostic
+from hipify_tile.ir.expr import Const, Expr, Index, IndexKind, transform
+from hipify_tile.ir.simt import Kernel, Scope
+from hipify_tile.rewriter.model import Emission, Level
+from hipify_tile.verify.cases import Array, Case, save_case, with_flush
+from hipify_tile.verify.compare import Comparison, compare, unequal
+from hipify_tile.verify.coverage import Coverage, CoverageError
+from hipify_tile.verify.evaluate import UnevaluableError, evaluate, evaluate_int
+from hipify_tile.verify.inputs import CaseSearch, Original, Ran
+from hipify_tile.verify.model import Outcome, Verification
+from hipify_tile.verify.reference import (
+    ORDER,
+    Bounds,
+    Reference,
+    gamma,
+    initial,
+    reference,
+    rounding_bounds,
+)
+from hipify_tile.verify.roles import Roles, roles_of
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Effort for one kernel: seconds are wall time, ``cases`` the number aimed at."""
+
+    cases: int = 12
+    most_cases: int = 32
+    least_cases: int = 5
+    attempts: int = 120
+    seconds: float = 20.0
+
+
+class Rewritten(Protocol):
+    """The executable form of one emission."""
+
+    def run(self, case: Case) -> Ran:
+        """Execute ``case`` in guarded memory; status ``skipped`` where it is not built for it."""
+        ...
+
+
+Measure = Callable[[], Coverage]
+
+
+@dataclass(slots=True)
+class _Level:
+    emission: Emission
+    rewritten: Rewritten
+    compared: int = 0
+    exact: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+    max_abs: float = 0.0
+    max_rel: float = 0.0
+    tolerance: float = 0.0
+    failure: Verification | None = None
+    seconds: float = 0.0
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What the cases so far have shown of the original."""
+
+    cases: list[str] = field(default_factory=list)
+    changed: set[str] = field(default_factory=set)
+    dropped: Counter[str] = field(default_factory=Counter)
+    problem: str = ""
+
+
+class Judge:
+    """One kernel's verification; ``judge()`` returns a verdict for each level given."""
+
+    def __init__(
+        self,
+        fact: KernelFact,
+        kernel: Kernel,
+        launches: Sequence[LaunchFact],
+        original: Original,
+        rewrites: Sequence[tuple[Emission, Rewritten]],
+        *,
+        measure: Measure,
+        seed: int = 0,
+        limits: Limits | None = None,
+        save_failures: Path | None = None,
+    ) -> None:
+        self._fact = fact
+        self._kernel = kernel
+        self._launches = tuple(launches)
+        self._original = original
+        self._levels = [_Level(e, r) for e, r in rewrites]
+        self._measure = measure
+        self._seed = seed
+        self._limits = limits or Limits()
+        self._save = save_failures
+        self._roles: Roles = roles_of(kernel)
+        self._search = CaseSearch(kernel, self._roles, launches, original, seed)
+        self._seen = _Seen()
+        self._started = time.perf_counter()
+
+    def judge(self) -> dict[Level, Verification]:
+        """Run the cases and return the verdicts."""
+        self._run_cases()
+        gap = self._gap()
+        return {
+            item.emission.level: item.failure or self._verdict(item, gap) for item in self._levels
+        }
+
+    def _run_cases(self) -> None:
+        limits, seen = self._limits, self._seen
+        for attempt, case in enumerate(self._search, 1):
+            if case is not None:
+                self._take(case)
+                if len(seen.cases) in (2, 5):
+                    for variant in self._search.aliased(case):
+                        if self._original.run(variant).ok:
+                            self._take(variant, alias=True)
+            out_of_time = time.perf_counter() - self._started > limits.seconds
+            if seen.problem or attempt >= limits.attempts or out_of_time:
+                return
+            if all(item.failure for item in self._levels):
+                return
+            done = len(seen.cases)
+            if done >= limits.most_cases:
+                return
+            if done >= limits.cases and case is not None and self._enough():
+                return
+
+    def _enough(self) -> bool:
+        if not self._written() <= self._seen.changed:
+            return False
+        if any(
+            item.failure is None and item.compared < self._limits.least_cases
+            for item in self._levels
+        ):
+            return False
+        try:
+            coverage = self._measure()
+        except CoverageError:
+            return True
+        return not coverage.unreached and not coverage.one_sided
+
+    def _take(self, case: Case, *, alias: bool = False) -> None:
+        """Establish the original's result for ``case`` and hold every live level against it."""
+        answer = reference(self._original, case, self._roles)
+        if answer.problem:
+            self._seen.dropped[answer.problem] += 1
+            intended = case.launch.real or not self._launches
+            if intended and not alias and answer.status == "":
+                self._seen.problem = self._seen.problem or f"{answer.problem}; {case}"
+            return
+        before, globals_before = initial(case)
+        for name, data in {**before, **globals_before}.items():
+            after = answer.memory[name] if name in answer.memory else answer.globals[name]
+            if unequal(data, after).any():
+                self._seen.changed.add(name)
+        self._seen.cases.append(str(case))
+        for item in self._levels:
+            if item.failure is None:
+                self._hold(item, case, answer)
+
+    def _hold(self, item: _Level, case: Case, answer: Reference) -> None:
+        started = time.perf_counter()
+        emission = item.emission
+        for assumption in emission.assumes:
+            if not _holds(assumption, case):
+                item.skipped["an assumed launch condition does not hold"] += 1
+                return
+        bounds: Bounds = dict(answer.bounds)
+        if emission.tolerance:
+            derived = self._tolerated(emission, case, answer)
+            if derived is None:
+                item.skipped["no error bound could be derived"] += 1
+                return
+            for name, bound in derived.items():
+                bounds[name] = np.maximum(bounds[name], bound) if name in bounds else bound
+        wide, expected, origins = _widen(case, answer, emission)
+        flushes = (case.end_flush, not case.end_flush) if item.compared < 6 else (case.end_flush,)
+        for end_flush in flushes:
+            ran = item.rewritten.run(with_flush(wide, end_flush))
+            if ran.status == "skipped":
+                item.skipped[ran.detail] += 1
+                return
+            if not ran.ok:
+                item.failure = self._stopped(item, case, ran)
+                return
+            got = {**ran.memory, **{f"global {n}": a for n, a in ran.globals.items()}}
+            result = compare(expected, got, origins, _padded(bounds, expected))
+            item.max_abs = max(item.max_abs, result.max_abs_error)
+            item.max_rel = max(item.max_rel, result.max_rel_error)
+            if result.difference is not None:
+                item.failure = self._mismatch(item, case, result)
+                if self._save is not None:
+                    name = f"{self._fact.name}-{emission.level.value}.npz"
+                    save_case(wide, expected, got, self._save / name)
+                return
+        if bounds:
+            terms = self._terms(emission, case) if emission.tolerance else case.launch.threads
+            item.tolerance = max(item.tolerance, gamma(terms + 2, _dtype_of(bounds, answer)))
+        else:
+            item.exact += 1
+        item.compared += 1
+        item.seconds += time.perf_counter() - started
+
+    def _terms(self, emission: Emission, case: Case) -> int:
+        if emission.reduction_terms is not None:
+            try:
+                return max(1, evaluate_int(emission.reduction_terms, _names(case)))
+            except UnevaluableError:
+                pass
+        return case.launch.threads
+
+    def _tolerated(self, emission: Emission, case: Case, answer: Reference) -> Bounds | None:
+        written = {
+            n
+            for n in (*answer.memory, *answer.globals)
+            if n in self._written()
+            or any(b.symbol == n and b.written for b in self._kernel.buffers)
+        }
+        terms = self._terms(emission, case)
+        return rounding_bounds(self._original, case, answer, frozenset(written), terms)
+
+    def _written(self) -> set[str]:
+        """Pointer leaves and globals that the kernel stores to."""
+        out: set[str] = set()
+        for b in self._kernel.buffers:
+            if b.written and b.scope is Scope.PARAM:
+                out.add(b.storage or b.name)
+            elif b.written and b.scope is Scope.GLOBAL:
+                out.add(b.symbol)
+        return out
+
+    def _gap(self) -> Diagnostic | None:
+        """What the cases leave unproven for every level alike; None if nothing."""
+        seen = self._seen
+        if seen.problem:
+            return self._diagnostic("TM5004", notes=(seen.problem,))
+        if not seen.cases:
+            failures = self._search.failures + seen.dropped
+            tried = tuple(f"{n} attempts: {why}" for why, n in failures.most_common(4))
+            if failures and all(why.startswith("timeout") for why in failures):
+                return self._diagnostic("TM5005", notes=tried)
+            if seen.dropped and seen.dropped.total() * 2 > failures.total():
+                return self._diagnostic("TM5004", notes=tried)
+            return self._diagnostic("TM5003", notes=tried)
+        unchanged = sorted(self._written() - seen.changed)
+        if unchanged:
+            return self._diagnostic("TM5007", notes=(f"no case changes {', '.join(unchanged)}",))
+        if not self._written():
+            return self._diagnostic("TM5007", notes=("the kernel writes nothing",))
+        try:
+            coverage = self._measure()
+        except CoverageError as error:
+            return self._diagnostic("TM5007", notes=(f"coverage is unknown: {error}",))
+        if coverage.unreached:
+            lines = ", ".join(f"{f}:{n}" for f, n in coverage.unreached[:5])
+            return self._diagnostic("TM5007", notes=(f"not executed: {lines}",))
+        return None
+
+    def _verdict(self, item: _Level, gap: Diagnostic | None) -> Verification:
+        if gap is not None:
+            return self._verification(item, Outcome.UNVERIFIED, gap)
+        if item.compared < self._limits.least_cases:
+            notes = [f"only {item.compared} cases were compared"]
+            notes += [f"{n} skipped: {why}" for why, n in item.skipped.most_common(3)]
+            return self._verification(
+                item, Outcome.UNVERIFIED, self._diagnostic("TM5007", notes=tuple(notes))
+            )
+        return self._verification(item, Outcome.VERIFIED)
+
+    def _stopped(self, item: _Level, case: Case, ran: Ran) -> Verification:
+        what = f"{ran.status}: {ran.detail}".rstrip(": ")
+        notes = (f"the rewritten kernel ended with {what}", f"on {case}")
+        if ran.status == "timeout":
+            return self._verification(
+                item, Outcome.UNVERIFIED, self._diagnostic("TM5005", notes=notes)
+            )
+        return self._verification(item, Outcome.MISMATCH, self._diagnostic("TM5001", notes=notes))
+
+    def _mismatch(self, item: _Level, case: Case, result: Comparison) -> Verification:
+        notes = (f"{result.difference}", f"on {case}", f"seed {self._seed}")
+        return self._verification(item, Outcome.MISMATCH, self._diagnostic("TM5001", notes=notes))
+
+    def _diagnostic(self, code: str, notes: tuple[str, ...]) -> Diagnostic:
+        return diagnostic(code, self._fact.span, kernel=self._fact.id, notes=notes)
+
+    def _verification(self, item: _Level, outcome: Outcome, *why: Diagnostic) -> Verification:
+        return Verification(
+            outcome,
+            inputs=item.compared,
+            seed=self._seed,
+            max_abs_error=item.max_abs,
+            max_rel_error=item.max_rel,
+            tolerance=item.tolerance,
+            seconds=time.perf_counter() - self._started,
+            diagnostics=why,
+            cases=tuple(self._seen.cases),
+        )
+
+
+def _names(case: Case) -> dict[str, int | float | bool]:
+    names: dict[str, int | float | bool] = dict(case.launch.scalars)
+    for axis, letter in enumerate("xyz"):
+        names[f"grid_{letter}"] = case.launch.grid[axis]
+        names[f"block_{letter}"] = case.launch.block[axis]
+    names["shared_bytes"] = case.launch.shared_bytes
+    return names
+
+
+def _holds(assumption: Expr, case: Case) -> bool:
+    """Whether the launch condition is known to be true for ``case``."""
+
+    def launch_value(expr: Expr) -> Expr:
+        match expr:
+            case Index(kind=IndexKind.BLOCK_DIM):
+                return Const(case.launch.block[expr.axis], expr.type)
+            case Index(kind=IndexKind.GRID_DIM):
+                return Const(case.launch.grid[expr.axis], expr.type)
+            case _:
+                return expr
+
+    try:
+        return bool(evaluate(transform(assumption, launch_value), _names(case)))
+    except UnevaluableError:
+        return False
+
+
+def _widen(
+    case: Case, answer: Reference, emission: Emission
+) -> tuple[Case, dict[str, Array], dict[str, int]]:
+    """Grow buffers to the shapes that the emission declares, with elements that must not change."""
+    memory = dict(case.memory)
+    expected: dict[str, Array] = dict(answer.memory)
+    for argument in emission.arguments:
+        shape = [e for e in argument.shape if e is not None]
+        held = memory.get(argument.source)
+        if not shape or len(shape) != len(argument.shape) or held is None or held.alias:
+            continue
+        try:
+            count = int(np.prod([max(0, evaluate_int(e, _names(case))) for e in shape]))
+        except UnevaluableError:
+            continue
+        missing = count - (held.data.size - held.origin)
+        if missing > 0:
+            seed = np.random.default_rng(count)
+            extra = seed.integers(0, 5, missing).astype(held.data.dtype)
+            memory[argument.source] = replace(held, data=np.concatenate([held.data, extra]))
+            expected[argument.source] = np.concatenate([expected[argument.source], extra])
+    expected |= {f"global {n}": a for n, a in answer.globals.items()}
+    origins = {n: m.origin for n, m in memory.items()}
+    return replace(case, memory=memory), expected, origins
+
+
+def _padded(bounds: Bounds, expected: dict[str, Array]) -> Bounds:
+    out: Bounds = {}
+    for name, bound in bounds.items():
+        key = name if name in expected else f"global {name}"
+        out[key] = np.zeros(expected[key].size)
+        out[key][: bound.size] = bound.ravel()
+    return out
+
+
+def _dtype_of(bounds: Bounds, answer: Reference) -> np.dtype[np.generic]:
+    """The coarsest type among the buffers that have bounds."""
+    types = [(answer.memory | answer.globals)[n].dtype for n in bounds]
+    return min(types, key=lambda t: t.itemsize)
+
+
+__all__ = ["ORDER", "Judge", "Limits", "Measure", "Rewritten"]

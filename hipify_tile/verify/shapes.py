@@ -1,0 +1,291 @@
+"""Candidate launches: geometry and scalar arguments, from launch sites or from the kernel's own IR.
+
+A candidate may take the original out of bounds or into a deadlock; the caller resamples then.
+Sizes are the program's own, scaled down until the grid is affordable, and ragged ones around the
+block size. Geometry is perturbed too, so that grids that do not cover the data, or more than
+cover it, are seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from hipify_tile.analyzer.model import LaunchFact
+from hipify_tile.ir.expr import Expr, Index, IndexKind, Var, walk
+from hipify_tile.ir.simt import Kernel, Param
+from hipify_tile.ir.stmt import exprs, walk_stmts
+from hipify_tile.ir.types import ScalarType
+from hipify_tile.verify.cases import Launch, Triple
+from hipify_tile.verify.evaluate import UnevaluableError, Value, evaluate, evaluate_int, wrap
+from hipify_tile.verify.roles import Roles
+
+MAX_BLOCK = 1024
+_BLOCKS_1D: tuple[Triple, ...] = ((128, 1, 1), (32, 1, 1), (256, 1, 1), (64, 1, 1), (33, 1, 1))
+_BLOCKS_2D: tuple[Triple, ...] = ((16, 16, 1), (8, 8, 1), (32, 8, 1), (32, 32, 1), (5, 3, 1))
+_BLOCKS_3D: tuple[Triple, ...] = ((8, 4, 4), (4, 4, 4), (8, 8, 8), (5, 3, 2))
+_SIZES = (1, 2, 3, 5, 7, 8, 13, 16, 17, 31, 32, 33, 48, 63, 64, 65, 97, 100, 127, 129, 200, 257)
+_SCALED = 32
+"""Launch symbols with a hint of at least this many are sizes that may be scaled down."""
+
+
+class LaunchSource:
+    """An endless, seeded stream of candidate launches of one kernel."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        roles: Roles,
+        facts: Sequence[LaunchFact],
+        rng: np.random.Generator,
+        max_threads: int = 8192,
+    ) -> None:
+        self._kernel = kernel
+        self._roles = roles
+        self._facts = tuple(f for f in facts if len(f.arguments) == len(kernel.argument_sizes))
+        self._rng = rng
+        self._max_threads = max_threads
+        self._scalars = tuple(p for p in kernel.params if not p.pointer)
+        self._pointers = tuple(p for p in kernel.params if p.pointer)
+        leaves: dict[int, int] = {}
+        for p in kernel.params:
+            leaves[p.argument] = leaves.get(p.argument, 0) + 1
+        self._whole = frozenset(
+            p.name for p in kernel.params if p.offset == 0 and leaves[p.argument] == 1
+        )
+
+    def __iter__(self) -> Iterator[Launch]:
+        for fact in self._facts:
+            launch = self._from_fact(fact, ragged=False)
+            if launch is not None:
+                yield launch
+        turn = 0
+        while True:
+            turn += 1
+            if not self._facts:
+                yield self._guessed(turn)
+                continue
+            fact = self._facts[turn % len(self._facts)]
+            launch = self._from_fact(fact, ragged=True)
+            if launch is None:
+                yield self._guessed(turn)
+            elif turn % 3 == 0:
+                yield self._perturbed(launch, turn)
+            else:
+                yield launch
+
+    def _from_fact(self, fact: LaunchFact, *, ragged: bool) -> Launch | None:
+        """Evaluate a launch site; None when its geometry cannot be had within the limits."""
+        hints = dict(fact.hints)
+        in_block = _symbols([*fact.block])
+        every = _symbols(
+            [*fact.grid, *fact.block, fact.shared_bytes, *fact.arguments, *fact.pointer_extents]
+        )
+        block_hint = [b for b in fact.block if b is not None]
+        for attempt in range(12):
+            names: dict[str, Value] = {}
+            for name, dtype in every.items():
+                hint = hints.get(name)
+                if name in in_block:
+                    names[name] = hint if hint is not None else self._pick((32, 64, 128, 16))
+                elif dtype.is_float:
+                    names[name] = hint if hint is not None else self._float()
+                elif hint is None:
+                    names[name] = self._size()
+                elif hint < _SCALED and not ragged:
+                    names[name] = hint
+                elif hint < _SCALED:
+                    names[name] = hint if self._rng.random() < 0.5 else self._near(int(hint))
+                elif ragged and self._rng.random() < 0.8:
+                    names[name] = min(self._size(block_hint, names), int(hint) * 2)
+                else:
+                    names[name] = max(1, int(hint) >> attempt)
+            launch = self._evaluated(fact, names, ragged)
+            if launch is not None and launch.threads <= self._max_threads:
+                return launch
+        return None
+
+    def _evaluated(self, fact: LaunchFact, names: dict[str, Value], ragged: bool) -> Launch | None:
+        try:
+            block = self._triple(fact.block, names, self._default_block(1))
+            grid = self._triple(fact.grid, names, (int(self._rng.integers(1, 5)), 1, 1))
+            shared = 0 if fact.shared_bytes is None else evaluate_int(fact.shared_bytes, names)
+        except UnevaluableError:
+            return None
+        if min(*block, *grid) < 1 or _volume(block) > MAX_BLOCK or max(grid) > 65535:
+            return None
+        if not 0 <= shared <= 1 << 18:
+            return None
+        scalars: dict[str, int | float | bool] = {}
+        for p in self._scalars:
+            expr = fact.arguments[p.argument] if p.name in self._whole else None
+            try:
+                value = None if expr is None else evaluate(expr, names)
+            except UnevaluableError:
+                value = None
+            scalars[p.name] = self._scalar(p) if value is None else wrap(value, p.dtype)
+        extents: dict[str, int | None] = {}
+        roots: dict[str, str] = {}
+        for p in self._pointers:
+            extents[p.name] = None
+            if p.name not in self._whole:
+                continue
+            if p.argument < len(fact.pointer_roots):
+                roots[p.name] = fact.pointer_roots[p.argument]
+            expr = (
+                fact.pointer_extents[p.argument] if p.argument < len(fact.pointer_extents) else None
+            )
+            if expr is not None:
+                try:
+                    extents[p.name] = max(0, evaluate_int(expr, names)) // p.dtype.bytes
+                except UnevaluableError:
+                    extents[p.name] = None
+        label = f"line {fact.span.line}" + (", ragged" if ragged else "")
+        return Launch(label, grid, block, shared, scalars, extents, roots, real=True)
+
+    def _triple(
+        self,
+        parts: tuple[Expr | None, Expr | None, Expr | None],
+        names: dict[str, Value],
+        default: Triple,
+    ) -> Triple:
+        values = [
+            d if e is None else evaluate_int(e, names) for e, d in zip(parts, default, strict=True)
+        ]
+        return (values[0], values[1], values[2])
+
+    def _perturbed(self, launch: Launch, turn: int) -> Launch:
+        """Change the geometry only: fewer or more blocks than the site's, or another block."""
+        grid = list(launch.grid)
+        block = launch.block
+        used = [a for a in range(3) if grid[a] > 1] or [0]
+        axis = used[turn % len(used)]
+        choice = int(self._rng.integers(0, 4))
+        if choice == 0:
+            grid[axis] += 1
+        elif choice == 1:
+            grid[axis] = max(1, grid[axis] - 1)
+        elif choice == 2 or self._roles.fixed_block:
+            grid[axis] = 1
+        else:
+            block = self._default_block(turn)
+        return replace(
+            launch,
+            label=launch.label + ", other geometry",
+            grid=(grid[0], grid[1], grid[2]),
+            block=block,
+            extents=dict.fromkeys(launch.extents),
+            real=False,
+        )
+
+    def _guessed(self, turn: int) -> Launch:
+        """A launch with no site to go by."""
+        block = self._default_block(turn)
+        scalars = {p.name: self._scalar(p) for p in self._scalars}
+        rank = self._rank()
+        sizes = [int(v) for n, v in scalars.items() if n in self._roles.sizes and int(v) > 0]
+        grid = [1, 1, 1]
+        for axis in range(rank):
+            if sizes and self._rng.random() < 0.75:
+                grid[axis] = -(-sizes[int(self._rng.integers(len(sizes)))] // block[axis])
+            else:
+                grid[axis] = int(self._rng.integers(1, 4))
+        while _volume(block) * grid[0] * grid[1] * grid[2] > self._max_threads and max(grid) > 1:
+            grid[int(np.argmax(grid))] //= 2
+        shared = _volume(block) * 8 if self._dynamic_shared() else 0
+        return Launch(
+            "guessed",
+            (max(1, grid[0]), max(1, grid[1]), max(1, grid[2])),
+            block,
+            shared,
+            scalars,
+            {p.name: None for p in self._pointers},
+            {},
+        )
+
+    def _dynamic_shared(self) -> bool:
+        return any(b.scope.value == "dynamic_shared" for b in self._kernel.buffers)
+
+    def _rank(self) -> int:
+        """1 + the highest axis of threadIdx or blockIdx that the kernel reads."""
+        axes = [0]
+        for stmt in walk_stmts(self._kernel.body):
+            for top in exprs(stmt):
+                for node in walk(top):
+                    if isinstance(node, Index) and node.kind in (
+                        IndexKind.THREAD,
+                        IndexKind.BLOCK,
+                    ):
+                        axes.append(node.axis)
+        return 1 + max(axes)
+
+    def _default_block(self, turn: int) -> Triple:
+        rank = self._rank()
+        bound = self._kernel.launch_bounds[0] or MAX_BLOCK
+        options: list[Triple] = []
+        for shape in self._roles.shared_shapes:
+            for margin in (0, 1, 2):
+                dims = [max(1, d - margin) for d in reversed(shape[-rank:])]
+                candidate = (*dims, 1, 1)[:3]
+                options.append((candidate[0], candidate[1], candidate[2]))
+            square = min(shape)
+            if rank == 2:
+                options.append((square, square, 1))
+        options += [_BLOCKS_1D, _BLOCKS_2D, _BLOCKS_3D][rank - 1]
+        legal = [b for b in options if _volume(b) <= min(bound, MAX_BLOCK)]
+        return legal[turn % len(legal)] if legal else (min(bound, 32), 1, 1)
+
+    def _scalar(self, p: Param) -> int | float | bool:
+        """Draw a scalar leaf from what the kernel does with it."""
+        if p.dtype.name == "bool":
+            return bool(self._rng.integers(2))
+        literals = sorted(self._roles.constants.get(p.name, frozenset()))
+        if literals and self._rng.random() < 0.4:
+            literal = literals[int(self._rng.integers(len(literals)))]
+            return wrap(literal + int(self._rng.integers(-1, 2)), p.dtype)
+        if p.dtype.is_float:
+            return wrap(self._float(), p.dtype)
+        if p.name in self._roles.shifts:
+            return int(self._rng.integers(0, p.dtype.bits))
+        if p.name in self._roles.sizes:
+            return wrap(self._size(), p.dtype)
+        if p.name in self._roles.divisors:
+            return wrap(self._pick((1, 2, 3, 7, 8, -3, 16)), p.dtype)
+        return wrap(int(self._rng.integers(-4, 21)), p.dtype)
+
+    def _float(self) -> float:
+        if self._rng.random() < 0.5:
+            return float(self._pick((1, 2, 3, 4))) / 4.0
+        return float(np.float32(self._rng.normal()))
+
+    def _size(self, block: Sequence[Expr] = (), names: dict[str, Value] | None = None) -> int:
+        if block and self._rng.random() < 0.4:
+            try:
+                extent = evaluate_int(block[int(self._rng.integers(len(block)))], names or {})
+            except UnevaluableError:
+                extent = 32
+            times = int(self._rng.integers(1, 4))
+            return max(1, extent * times + int(self._rng.integers(-1, 2)))
+        return int(self._pick(_SIZES))
+
+    def _near(self, value: int) -> int:
+        return max(0, value + int(self._rng.integers(-1, 2)))
+
+    def _pick(self, options: Sequence[int]) -> int:
+        return options[int(self._rng.integers(len(options)))]
+
+
+def _volume(t: Triple) -> int:
+    return t[0] * t[1] * t[2]
+
+
+def _symbols(parts: Sequence[Expr | None]) -> dict[str, ScalarType]:
+    out: dict[str, ScalarType] = {}
+    for part in parts:
+        if part is not None:
+            for node in walk(part):
+                if isinstance(node, Var):
+                    out[node.name] = node.type
+    return out
