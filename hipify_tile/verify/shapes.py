@@ -68,13 +68,16 @@ class LaunchSource:
                 yield self._guessed(turn)
                 continue
             fact = self._facts[turn % len(self._facts)]
+            perturb = turn % 3 == 0
             launch = self._from_fact(fact, ragged=True)
+            for _ in range(8):
+                if not perturb or launch is None or max(launch.grid) > 1:
+                    break
+                launch = self._from_fact(fact, ragged=True)
             if launch is None:
                 yield self._guessed(turn)
-            elif turn % 3 == 0:
-                yield self._perturbed(launch, turn)
             else:
-                yield launch
+                yield self._perturbed(launch, turn // 3) if perturb else launch
 
     def _from_fact(self, fact: LaunchFact, *, ragged: bool) -> Launch | None:
         """Evaluate a launch site; None when its geometry cannot be had within the limits."""
@@ -161,16 +164,16 @@ class LaunchSource:
         grid = list(launch.grid)
         block = launch.block
         used = [a for a in range(3) if grid[a] > 1] or [0]
-        axis = used[turn % len(used)]
-        choice = int(self._rng.integers(0, 4))
-        if choice == 0:
-            grid[axis] += 1
-        elif choice == 1:
-            grid[axis] = max(1, grid[axis] - 1)
-        elif choice == 2 or self._roles.fixed_block:
-            grid[axis] = 1
-        else:
-            block = self._default_block(turn)
+        axis = used[turn // 4 % len(used)]
+        match turn % 4:
+            case 1:
+                grid[axis] = max(1, grid[axis] - 1)
+            case 2:
+                grid[axis] += 1
+            case 3 if not self._roles.fixed_block:
+                block = self._default_block(turn // 4)
+            case _:
+                grid[axis] = 1
         return replace(
             launch,
             label=launch.label + ", other geometry",
@@ -185,13 +188,25 @@ class LaunchSource:
         block = self._default_block(turn)
         scalars = {p.name: self._scalar(p) for p in self._scalars}
         rank = self._rank()
+        if turn % 4 == 2:  # more data than threads in at least one block
+            for p in self._scalars:
+                if p.name in self._roles.sizes and not p.dtype.is_float:
+                    size = block[turn // 4 % rank] * 2 + int(self._rng.integers(0, 5))
+                    scalars[p.name] = wrap(min(size, 300), p.dtype)
         sizes = [int(v) for n, v in scalars.items() if n in self._roles.sizes and int(v) > 0]
         grid = [1, 1, 1]
         for axis in range(rank):
-            if sizes and self._rng.random() < 0.75:
-                grid[axis] = -(-sizes[int(self._rng.integers(len(sizes)))] // block[axis])
-            else:
-                grid[axis] = int(self._rng.integers(1, 4))
+            size = sizes[(turn + axis) % len(sizes)] if sizes else 0
+            cover = max(1, -(-size // block[axis]))
+            match turn % 4 if size else -1:
+                case 0 | 1:
+                    grid[axis] = cover
+                case 2:
+                    grid[axis] = max(1, cover - 1)
+                case 3:
+                    grid[axis] = cover + 1
+                case _:
+                    grid[axis] = int(self._rng.integers(1, 4))
         while _volume(block) * grid[0] * grid[1] * grid[2] > self._max_threads and max(grid) > 1:
             grid[int(np.argmax(grid))] //= 2
         shared = _volume(block) * 8 if self._dynamic_shared() else 0

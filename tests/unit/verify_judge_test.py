@@ -1,0 +1,237 @@
+"""Verdicts: a right rewrite verifies and each planted wrong one is rejected."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hipify_tile.ir.types import F32, I32, U32
+from hipify_tile.verify.coverage import Coverage
+from hipify_tile.verify.model import Outcome
+
+_spec = importlib.util.spec_from_file_location(
+    "verify_fakes", Path(__file__).with_name("verify_fakes.py")
+)
+assert _spec is not None and _spec.loader is not None
+fakes = importlib.util.module_from_spec(_spec)
+sys.modules["verify_fakes"] = fakes
+_spec.loader.exec_module(fakes)
+
+
+def codes(verification):
+    return [d.code for d in verification.diagnostics]
+
+
+def axpy(t):
+    i = t.bx * t.bdx + t.tx
+    if i < t.n:
+        t.y[i] = np.float32(t.a) * t.x[i] + t.y[i]
+
+
+def test_right_rewrite_verifies():
+    found = fakes.judge(fakes.AXPY, axpy, axpy)
+    assert found.outcome is Outcome.VERIFIED, found.diagnostics
+    assert found.inputs >= 5 and found.max_abs_error == 0 and found.tolerance == 0
+
+
+def last_dropped(t):
+    i = t.bx * t.bdx + t.tx
+    if i < t.n - 1:
+        axpy(t)
+
+
+def first_dropped(t):
+    if t.bx * t.bdx + t.tx > 0:
+        axpy(t)
+
+
+def one_more(t):
+    i = t.bx * t.bdx + t.tx
+    if i <= t.n:
+        t.y[i] = np.float32(t.a) * t.x[i] + t.y[i]
+
+
+def reads_before(t):
+    i = t.bx * t.bdx + t.tx
+    if i < t.n:
+        _ = t.x[i - 1]
+        axpy(t)
+
+
+def covers_all(t):
+    if t.bx == 0 and t.tx == 0:
+        for i in range(t.n):
+            t.y[i] = np.float32(t.a) * t.x[i] + t.y[i]
+
+
+def other_rounding(t):
+    i = t.bx * t.bdx + t.tx
+    if i < t.n:
+        t.y[i] = np.float32(np.float64(np.float32(t.a)) * t.x[i] + t.y[i])
+
+
+def writes_input(t):
+    axpy(t)
+    i = t.bx * t.bdx + t.tx
+    if i < t.n:
+        t.x[i] = t.x[i] + np.float32(1)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [last_dropped, first_dropped, one_more, reads_before, covers_all, other_rounding, writes_input],
+)
+def test_wrong_rewrite_is_a_mismatch(wrong):
+    found = fakes.judge(fakes.AXPY, axpy, wrong)
+    assert found.outcome is Outcome.MISMATCH
+    assert codes(found) == ["TM5001"]
+
+
+def test_flipped_nan_comparison_is_a_mismatch():
+    ir = fakes.kernel({"x": (F32, False), "y": (F32, True)}, {"n": I32})
+
+    def original(t):
+        i = t.bx * t.bdx + t.tx
+        if i < t.n:
+            t.y[i] = np.float32(1) if t.x[i] < 1 else np.float32(2)
+
+    def rewrite(t):
+        i = t.bx * t.bdx + t.tx
+        if i < t.n:
+            t.y[i] = np.float32(2) if t.x[i] >= 1 else np.float32(1)
+
+    assert fakes.judge(ir, original, original).outcome is Outcome.VERIFIED
+    assert fakes.judge(ir, original, rewrite).outcome is Outcome.MISMATCH
+
+
+def test_unsigned_wrap_is_a_mismatch():
+    ir = fakes.kernel({"x": (U32, False), "y": (U32, True)}, {"n": I32})
+
+    def original(t):
+        i = t.bx * t.bdx + t.tx
+        if i < t.n:
+            t.y[i] = 1 if (int(t.x[i]) - 1) % 2**32 < int(t.x[i]) else 0
+
+    def rewrite(t):
+        i = t.bx * t.bdx + t.tx
+        if i < t.n:
+            t.y[i] = 1
+
+    assert fakes.judge(ir, original, rewrite).outcome is Outcome.MISMATCH
+
+
+def neighbour(t):
+    i = t.bx * t.bdx + t.tx
+    t.s[t.tx] = t.x[i] if i < t.n else 0
+    yield
+    if i < t.n:
+        t.y[i] = t.s[(t.tx + 1) % t.bdx]
+
+
+def test_missing_barrier_is_a_mismatch():
+    def rewrite(t):
+        for _ in neighbour(t):
+            pass
+
+    ir = fakes.kernel({"x": (F32, False), "y": (F32, True)}, {"n": I32})
+    assert fakes.judge(ir, neighbour, neighbour).outcome is Outcome.VERIFIED
+    assert fakes.judge(ir, neighbour, rewrite).outcome is Outcome.MISMATCH
+
+
+def test_race_in_the_original_is_not_verified():
+    def race(t):
+        i = t.bx * t.bdx + t.tx
+        if i < t.n:
+            t.y[0] = np.float32(i)
+
+    found = fakes.judge(fakes.AXPY, race, race)
+    assert found.outcome is Outcome.UNVERIFIED and codes(found) == ["TM5004"]
+
+
+def test_uninitialised_shared_read_is_not_verified():
+    def body(t):
+        i = t.bx * t.bdx + t.tx
+        if i < t.n:
+            t.y[i] = t.s[100]
+
+    found = fakes.judge(fakes.AXPY, body, body)
+    assert found.outcome is Outcome.UNVERIFIED and codes(found) == ["TM5004"]
+
+
+def test_kernel_without_effect_is_not_observable():
+    found = fakes.judge(fakes.AXPY, lambda t: None, lambda t: None)
+    assert found.outcome is Outcome.UNVERIFIED and codes(found) == ["TM5007"]
+
+
+def test_unreached_block_is_not_verified():
+    found = fakes.judge(fakes.AXPY, axpy, axpy, coverage=Coverage(3, (("k.cu", 7),), ()))
+    assert found.outcome is Outcome.UNVERIFIED and codes(found) == ["TM5007"]
+    assert "k.cu:7" in found.diagnostics[0].notes[0]
+
+
+def test_original_always_out_of_bounds_has_no_inputs():
+    def wild(t):
+        t.y[1 << 40] = np.float32(1)
+
+    found = fakes.judge(fakes.AXPY, wild, wild)
+    assert found.outcome is Outcome.UNVERIFIED and codes(found) == ["TM5003"]
+
+
+def test_aliasing_that_matters_is_tried_unless_restrict_forbids_it():
+    ir = fakes.kernel({"x": (F32, False), "y": (F32, True)}, {"n": I32}, restrict=False)
+
+    def original(t):
+        i = t.bx * t.bdx + t.tx
+        if i < t.n:
+            t.y[i] = t.x[i] * np.float32(2)
+            t.y[i] = t.y[i] + t.x[i]
+
+    def cached(t):
+        i = t.bx * t.bdx + t.tx
+        if i < t.n:
+            x = t.x[i]
+            t.y[i] = x * np.float32(2) + x
+
+    assert fakes.judge(ir, original, cached).outcome is Outcome.MISMATCH
+    promised = fakes.kernel({"x": (F32, False), "y": (F32, True)}, {"n": I32})
+    assert fakes.judge(promised, original, cached).outcome is Outcome.VERIFIED
+
+
+def total(t):
+    """A sum whose terms may be added in another order: stated as a tolerance."""
+    i = t.bx * t.bdx + t.tx
+    if i < t.n:
+        s = np.float32(0)
+        for k in range(t.n):
+            s = s + t.x[k]
+        t.y[i] = s
+
+
+def test_named_tolerance_allows_rounding_and_nothing_more():
+    ir = fakes.kernel({"x": (F32, False), "y": (F32, True)}, {"n": I32})
+
+    def backwards(t):
+        i = t.bx * t.bdx + t.tx
+        if i < t.n:
+            s = np.float32(0)
+            for k in reversed(range(t.n)):
+                s = s + t.x[k]
+            t.y[i] = s
+
+    def short(t):
+        i = t.bx * t.bdx + t.tx
+        if i < t.n:
+            s = np.float32(0)
+            for k in range(t.n - 1):
+                s = s + t.x[k]
+            t.y[i] = s
+
+    assert fakes.judge(ir, total, backwards).outcome is Outcome.MISMATCH
+    found = fakes.judge(ir, total, backwards, tolerance="reassociated sum")
+    assert found.outcome is Outcome.VERIFIED
+    assert found.max_abs_error > 0 and 0 < found.tolerance < 1
+    assert fakes.judge(ir, total, short, tolerance="reassociated sum").outcome is Outcome.MISMATCH
