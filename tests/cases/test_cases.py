@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import fcntl
-import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from expectations import kernel_problems, load
+from tool import once, verified_report
 
 from hipify_tile.analyzer.analyze import analyze_unit
 from hipify_tile.analyzer.model import CompileUnit
-
-sys.path.insert(0, str(Path(__file__).parent))
-from expectations import kernel_problems, load
 
 HERE = Path(__file__).parent
 CASES = sorted(path.parent for path in HERE.glob("*/case.toml"))
@@ -28,51 +22,17 @@ LANGUAGES = {".cu": "cuda", ".c": "c", ".cpp": "c++"}
 Json = dict[str, Any]
 
 
-def migrate(*args: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """Run ``tile-migrate`` as a user would."""
-    return subprocess.run(
-        [sys.executable, "-m", "hipify_tile", *map(str, args)],
-        cwd=cwd,
-        env={**os.environ, "NO_COLOR": "1"},
-        capture_output=True,
-        text=True,
-        timeout=900,
-        check=False,
-    )
-
-
-def verified_report(tree: Path, out: Path, *args: str) -> tuple[Json, int]:
-    """Verify every kernel under ``tree``; return the JSON report and the exit status."""
-    file = out / f"{tree.name}.json"
-    arguments = ("--verify", "--no-cache", "--format", "json", "--output-file", file, *args)
-    result = migrate(tree, *arguments, cwd=out)
-    assert file.exists(), result.stderr
-    return json.loads(file.read_text(encoding="utf-8")), result.returncode
-
-
 @pytest.fixture(scope="session")
-def shared_report(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Json:
-    """Return one report over all cases that need no run of their own, made once per session."""
-    base = tmp_path_factory.getbasetemp()
-    if worker_id != "master":
-        base = base.parent
-    stored = base / "cases-report.json"
-    with (base / "cases.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not stored.exists():
-            tree = base / "cases"
-            for name in SHARED:
-                shutil.copytree(HERE / name, tree / name)
-            report, _ = verified_report(tree, base, "-j", "2")
-            stored.write_text(json.dumps(report), encoding="utf-8")
-    loaded: Json = json.loads(stored.read_text(encoding="utf-8"))
-    return loaded
+def shared_report(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Json:
+    """Return one report over all cases that need no run of their own."""
 
+    def make(folder: Path) -> Json:
+        for name in SHARED:
+            shutil.copytree(HERE / name, folder / "tree" / name)
+        report, _ = verified_report(folder / "tree", folder, "-j", "2")
+        return report
 
-@pytest.fixture(scope="session")
-def worker_id(request: pytest.FixtureRequest) -> str:
-    """Return pytest-xdist's worker name, or ``master`` without it."""
-    return getattr(request.config, "workerinput", {}).get("workerid", "master")
+    return once("cases", tmp_path_factory, request.config, make)
 
 
 def _part(report: Json, name: str) -> Json:
