@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import multiprocessing
+import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,9 +21,10 @@ from fnmatch import fnmatchcase
 
 from hipify_tile.analyzer.model import CompileUnit, FileStatus, KernelFact, UnitAnalysis
 from hipify_tile.cache import Cache
-from hipify_tile.diagnostics.model import Diagnostic
+from hipify_tile.config import VerifyLimits
 from hipify_tile.diagnostics.registry import diagnostic
 from hipify_tile.ir.simt import Kernel
+from hipify_tile.project import Project
 from hipify_tile.report.model import KernelReport, LaunchReport, UnitReport
 from hipify_tile.report.verdict import kernel_report
 from hipify_tile.rewriter.model import Level, LevelResult, Target
@@ -47,11 +49,11 @@ def emit(kernel: Kernel) -> tuple[LevelResult, ...]:
     return emit_levels(kernel)
 
 
-def verify(analysis: UnitAnalysis, emitted: Emitted, seed: int) -> Executed:
+def verify(analysis: UnitAnalysis, emitted: Emitted, seed: int, limits: VerifyLimits) -> Executed:
     """Execute the emissions of a unit against its original."""
     from hipify_tile.verify.runner import verify_kernels
 
-    return verify_kernels(analysis, emitted, seed=seed)
+    return verify_kernels(analysis, emitted, seed=seed, limits=limits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ class Stages:
 
     analyze: Callable[[CompileUnit], UnitAnalysis] = analyze
     emit: Callable[[Kernel], tuple[LevelResult, ...]] = emit
-    verify: Callable[[UnitAnalysis, Emitted, int], Executed] = verify
+    verify: Callable[[UnitAnalysis, Emitted, int, VerifyLimits], Executed] = verify
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +81,13 @@ class Options:
     keep: tuple[str, ...] = ()
     level: Level | None = None
     target: Target | None = None
+    limits: VerifyLimits = field(default_factory=VerifyLimits)
     cache: Cache | None = None
 
     def stage(self, *, verified: bool) -> str:
         """Return the cache's name for reports made under these options."""
-        text = repr((self.only, self.keep, self.level, self.target, self.seed if verified else 0))
+        shared = (self.only, self.keep, self.level, self.target)
+        text = repr((*shared, self.seed, self.limits) if verified else shared)
         kind = "verified" if verified else "emitted"
         return f"{kind}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
@@ -133,6 +137,19 @@ def run_units(
     return tuple(done[index] for index in range(len(units)))
 
 
+def run_project(
+    project: Project,
+    options: Options,
+    stages: Stages | None = None,
+    progress: Progress | None = None,
+) -> tuple[UnitReport, ...]:
+    """Process a project's units, then those headers with kernels that no unit has read."""
+    reports = run_units(project.units, options, stages, progress)
+    seen = {path for report in reports for path in report.user_files}
+    alone = [unit for unit in project.headers if unit.path not in seen]
+    return reports + run_units(alone, options, stages, progress) if alone else reports
+
+
 def cached_report(job: Job) -> UnitReport | None:
     """Return the stored report that answers ``job``: executed if there is one."""
     cache, options = job.options.cache, job.options
@@ -165,7 +182,7 @@ def process_unit(job: Job) -> UnitReport:
         kernels=tuple(reports[fact.id] for fact in analysis.kernels),
         launches=_launches(analysis),
         calls=tuple((c.api, c.library, str(c.span)) for c in analysis.calls),
-        diagnostics=analysis.diagnostics + _dropped(job.unit),
+        diagnostics=analysis.diagnostics,
         user_files=analysis.user_files,
         milliseconds=(time.perf_counter() - started) * 1e3,
     )
@@ -201,7 +218,7 @@ def _execute(
     if not usable:
         return {}, reports
     try:
-        return job.stages.verify(analysis, usable, job.options.seed), reports
+        return job.stages.verify(analysis, usable, job.options.seed, job.options.limits), reports
     except Exception:
         failed = dict(reports)
         executed: dict[str, Mapping[Level, Verification]] = {}
@@ -210,7 +227,9 @@ def _execute(
                 continue
             try:
                 alone = {fact.id: usable[fact.id]}
-                executed.update(job.stages.verify(analysis, alone, job.options.seed))
+                executed.update(
+                    job.stages.verify(analysis, alone, job.options.seed, job.options.limits)
+                )
             except Exception:
                 text = traceback.format_exc()
                 failed[fact.id] = _failed_kernel(fact, usable[fact.id], text)
@@ -256,13 +275,6 @@ def _failed_unit(unit: CompileUnit, text: str, started: float) -> UnitReport:
     )
     status = FileStatus(unit.path, "unparsed", elapsed)
     return UnitReport(unit.path, (status,), (), (), (), (bug,), (unit.path,), elapsed)
-
-
-def _dropped(unit: CompileUnit) -> tuple[Diagnostic, ...]:
-    if not unit.dropped:
-        return ()
-    note = f"{unit.path}: {' '.join(unit.dropped)}"
-    return (diagnostic("TM0005", notes=(note,)),)
 
 
 def _launches(analysis: UnitAnalysis) -> tuple[LaunchReport, ...]:
@@ -322,6 +334,21 @@ def _run_parallel(
             else:
                 finish(pending[future], report)
     return sorted(lost)
+
+
+def guarded(command: Callable[[], int], expected: type[Exception]) -> int:
+    """Run a whole command; a bug outside every kernel prints its traceback and gives 101.
+
+    ``expected`` passes: it is the caller's way to say that the user has to correct something.
+    """
+    try:
+        return command()
+    except expected:
+        raise
+    except Exception:
+        traceback.print_exc()
+        print("error[TM9001]: tile-migrate failed (our bug)", file=sys.stderr)
+        return 101
 
 
 def _run_alone(job: Job) -> UnitReport:

@@ -11,9 +11,8 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 from hipify_tile.diagnostics.model import Diagnostic
@@ -90,14 +89,14 @@ def apply(
     *,
     base: str,
     files: Iterable[str] = (),
-    per_path: Mapping[str, Sequence[str]] | None = None,
+    ignored: Callable[[Path], frozenset[str]] | None = None,
     baseline: Baseline | None = None,
     executed: bool = True,
 ) -> Outcome:
-    """Hide findings; ``files`` are scanned for comments, ``per_path`` maps patterns to codes.
+    """Hide findings; ``files`` are scanned for comments, ``ignored`` gives a path's codes.
 
     ``executed`` says whether verification ran: if not, an unused suppression of a TM5xxx code is no
-    finding. Patterns are matched against paths relative to ``base``.
+    finding. A baseline's paths are relative to ``base``.
     """
     by_file = {path: comments(path) for path in dict.fromkeys(files)}
     used: set[tuple[Span, str]] = set()
@@ -107,7 +106,7 @@ def apply(
     for d in diagnostics:
         if d.code.startswith("TM9"):
             shown.append(d)
-        elif _by_comment(d, by_file, used) or _by_path(d, base, per_path or {}):
+        elif _by_comment(d, by_file, used) or _by_path(d, ignored):
             hidden += 1
         elif remaining[_row(d, base)] > 0:
             remaining[_row(d, base)] -= 1
@@ -138,11 +137,8 @@ def _by_comment(
     return hit
 
 
-def _by_path(d: Diagnostic, base: str, per_path: Mapping[str, Sequence[str]]) -> bool:
-    if d.span is None:
-        return False
-    path = relative_to(d.span.file, base)
-    return any(d.code in codes and fnmatchcase(path, glob) for glob, codes in per_path.items())
+def _by_path(d: Diagnostic, ignored: Callable[[Path], frozenset[str]] | None) -> bool:
+    return d.span is not None and ignored is not None and d.code in ignored(Path(d.span.file))
 
 
 def _unused(comment: Comment, used: set[tuple[Span, str]], executed: bool) -> list[Diagnostic]:

@@ -1,0 +1,102 @@
+"""From a request to what the user sees: the report, the output tree, the exit status."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from hipify_tile import output
+from hipify_tile.cli import session
+from hipify_tile.cli.options import Format
+from hipify_tile.driver import Stages
+from hipify_tile.report.assemble import exit_code
+from hipify_tile.report.model import KernelReport
+
+DEFAULT_OUT = Path("out")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to do with the report. ``writes`` means that an output tree is concerned."""
+
+    out: Path | None = None
+    writes: bool = False
+    dry_run: bool = False
+    diff: bool = False
+    check: bool = False
+    unverified: bool = False
+    report_dir: Path | None = None
+    format: Format = Format.TEXT
+    output_file: Path | None = None
+    quiet: bool = False
+    verbose: int = 0
+
+
+def execute(request: session.Request, plan: Plan, stages: Stages | None = None) -> int:
+    """Run ``request``, show and write as planned, and return the exit status."""
+    out = plan.out or DEFAULT_OUT
+    skip = tuple(p for p in (out if plan.writes else None, plan.report_dir) if p is not None)
+    report = session.make_report(replace(request, skip=skip), stages)
+    status = exit_code(report)
+    closing: list[tuple[str, str]] = []
+    if plan.writes:
+        files = output.plan(report, compose, unverified=plan.unverified)
+        status = max(status, _apply(files, out, plan, closing))
+    if plan.report_dir is not None:
+        closing.append(("report", session.write_reports(report, plan.report_dir)))
+    if plan.diff and plan.format is Format.TEXT and plan.output_file is None:
+        return status
+    if plan.quiet and plan.format is Format.TEXT:
+        sys.stdout.write(session.render(report, Format.CONCISE))
+        return status
+    session.show(
+        report,
+        plan.format,
+        plan.output_file,
+        verbose=plan.verbose,
+        excerpts=plan.report_dir is None,
+        closing=closing,
+    )
+    return status
+
+
+def compose(source: str, kernels: Sequence[KernelReport]) -> str:
+    """Return the module text for the kernels of one source file."""
+    from hipify_tile.rewriter.emit.module import compose_module
+
+    return compose_module(source, [k.emission for k in kernels if k.emission is not None])
+
+
+def _apply(files: dict[str, bytes], out: Path, plan: Plan, closing: list[tuple[str, str]]) -> int:
+    shown = _shown(out)
+    changes = output.compare(files, out)
+    if changes.foreign and not (plan.diff or plan.check or plan.dry_run):
+        refused = output.OutputRefused(out, changes.foreign)
+        raise session.UsageError(f"{refused}; move them away or choose another folder")
+    if plan.diff:
+        sys.stdout.write(output.diff(files, out, shown))
+    if plan.dry_run:
+        listed = [f"{'update' if p in changes.update else 'create'} {shown}/{p}"
+                  for p in (*changes.create, *changes.update)]  # fmt: skip
+        listed += [f"delete {shown}/{p}" for p in changes.delete]
+        listed += [f"refuse {shown}/{p} (not written by tile-migrate)" for p in changes.foreign]
+        closing.append(("would", "\n".join(listed) or f"change nothing in {shown}/"))
+    if plan.check:
+        count = sum(map(len, (changes.create, changes.update, changes.delete, changes.foreign)))
+        text = f"{count} files in {shown}/ differ" if count else f"{shown}/ is up to date"
+        closing.append(("check", text))
+        return 1 if changes else 0
+    if plan.out is not None and not (plan.dry_run or plan.diff):
+        output.write(files, out)
+        written = len(changes.create) + len(changes.update)
+        what = f"{written} of {len(files)} files to {shown}/" if changes else "nothing new"
+        closing.append(("wrote", f"{what} (sources unchanged)"))
+    return 0
+
+
+def _shown(out: Path) -> str:
+    relative = os.path.relpath(out)
+    return out.as_posix() if relative.startswith("..") else Path(relative).as_posix()

@@ -1,0 +1,232 @@
+"""What ``run`` and ``verify`` have in common: from options to a ``Report`` and its output."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as installed
+from pathlib import Path
+
+from rich.console import Console
+
+from hipify_tile import __version__
+from hipify_tile.cache import Cache, default_directory, tool_fingerprint
+from hipify_tile.cli import progress
+from hipify_tile.cli.options import Format
+from hipify_tile.config import Config, load
+from hipify_tile.diagnostics import suppress
+from hipify_tile.diagnostics.model import Diagnostic
+from hipify_tile.diagnostics.paths import base_directory
+from hipify_tile.diagnostics.render import concise, github, sarif
+from hipify_tile.driver import Options, Stages, run_project
+from hipify_tile.project import discover
+from hipify_tile.report import json as json_report
+from hipify_tile.report.assemble import assemble
+from hipify_tile.report.model import Report, Tool
+from hipify_tile.rewriter.model import Level, Target
+
+DOCS = "https://github.com/hipify-tile/hipify-tile/blob/main/docs/diagnostics"
+
+
+class UsageError(Exception):
+    """The command line or configuration is not valid; the text says what to change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The options of a run as given; None or empty means "as configured"."""
+
+    paths: tuple[Path, ...]
+    verify: bool = False
+    only: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    level: str | None = None
+    target: str | None = None
+    jobs: int = 0
+    seed: int | None = None
+    database: Path | None = None
+    config: Path | None = None
+    no_cache: bool = False
+    quiet: bool = False
+    baseline: Path | None = None
+    clang_args: tuple[str, ...] = ()
+    skip: tuple[Path, ...] = ()
+
+
+def make_report(request: Request, stages: Stages | None = None) -> Report:
+    """Discover, process and assemble; raises UsageError for what the user has to correct."""
+    started = time.perf_counter()
+    for path in request.paths:
+        if not path.exists():
+            raise UsageError(f"{path}: no such file or folder")
+    config = read_config(request.paths[0], request.config)
+    baseline = _baseline(request.baseline)
+    options = _options(request, config)
+    settings = replace(config, exclude=(*config.exclude, *_skipped(request, config)))
+    project = discover(
+        request.paths, settings, database=request.database, clang_args=request.clang_args
+    )
+    label = "verify" if request.verify else "analyse"
+    with progress.bar(quiet=request.quiet, label=label) as shown:
+        units = run_project(project, options, stages, shown)
+    report = assemble(
+        units,
+        tool=tool(),
+        root=" ".join(str(p) for p in request.paths)
+        if len(request.paths) == 1
+        else os.path.relpath(project.root),
+        command=_command(),
+        extra=project.diagnostics,
+        verify_requested=request.verify,
+        environment=(("python", sys.version.split()[0]), ("seed", str(options.seed))),
+    )
+    outcome = suppress.apply(
+        report.diagnostics,
+        base=base_directory(report.root),
+        files=[path for unit in units for path in unit.user_files],
+        ignored=config.ignored_codes,
+        baseline=baseline,
+        executed=request.verify,
+    )
+    seconds = time.perf_counter() - started
+    return replace(report, diagnostics=outcome.shown, suppressed=outcome.hidden, seconds=seconds)
+
+
+def read_config(near: Path, explicit: Path | None) -> Config:
+    """Return the configuration; raises UsageError with every problem found in it."""
+    if explicit is not None and not explicit.is_file():
+        raise UsageError(f"{explicit}: no such file")
+    config, problems = load(near if near.is_dir() else near.parent, explicit)
+    if problems:
+        raise UsageError("\n".join(_problem(d) for d in problems))
+    return config
+
+
+def tool() -> Tool:
+    """Return the versions that results depend on."""
+    return Tool("tile-migrate", __version__, _version("tilelang"), _version("libclang"))
+
+
+def render(report: Report, format: Format) -> str:
+    """Return ``report`` in a format that is text of its own (all but ``text``)."""
+    base = base_directory(report.root)
+    match format:
+        case Format.JSON:
+            return json_report.render(report)
+        case Format.SARIF:
+            return sarif.render(report.diagnostics, os.getcwd(), version=__version__, docs=DOCS)
+        case Format.GITHUB:
+            return _lines(github.render(d, os.getcwd()) for d in report.diagnostics)
+        case Format.CONCISE:
+            return _lines(concise.render(d, os.getcwd()) for d in report.findings)
+        case Format.HTML:
+            from hipify_tile.report import html
+
+            return html.render(report, base)
+        case Format.TEXT:
+            raise ValueError("text is printed, not rendered")
+
+
+def show(
+    report: Report,
+    format: Format,
+    output_file: Path | None,
+    *,
+    verbose: int = 0,
+    excerpts: bool = False,
+    closing: Sequence[tuple[str, str]] = (),
+) -> None:
+    """Write the report to standard output or ``output_file``."""
+    if format is Format.TEXT:
+        from hipify_tile.report.terminal import print_report
+
+        stream = output_file.open("w", encoding="utf-8") if output_file else None
+        console = Console(
+            file=stream, width=None if sys.stdout.isatty() and not stream else 80, highlight=False
+        )
+        print_report(
+            report,
+            console,
+            base=os.getcwd(),
+            verbose=verbose,
+            excerpts=excerpts,
+            closing=closing,
+        )
+        if stream:
+            stream.close()
+    elif output_file:
+        output_file.write_text(render(report, format), encoding="utf-8")
+    else:
+        sys.stdout.write(render(report, format))
+
+
+def write_reports(report: Report, folder: Path) -> str:
+    """Write HTML, JSON and SARIF into ``folder``; return a line that names them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    names = {"index.html": Format.HTML, "report.json": Format.JSON, "report.sarif": Format.SARIF}
+    for name, format in names.items():
+        temporary = folder / f".{name}.new"
+        temporary.write_text(render(report, format), encoding="utf-8")
+        os.replace(temporary, folder / name)
+    return f"{folder}/index.html  report.json  report.sarif"
+
+
+def _options(request: Request, config: Config) -> Options:
+    target = request.target or (config.target if config.target != Config().target else None)
+    cache = None
+    if not request.no_cache:
+        directory = Path(config.root, config.cache_dir) if config.cache_dir else default_directory()
+        versions = (__version__, _version("tilelang"), _version("libclang"))
+        cache = Cache(directory, tool_fingerprint(versions))
+    return Options(
+        verify=request.verify,
+        seed=config.seed if request.seed is None else request.seed,
+        jobs=request.jobs or config.jobs or len(os.sched_getaffinity(0)),
+        only=request.only or config.only,
+        keep=(*config.keep, *request.keep),
+        level=Level(request.level) if request.level else None,
+        target=Target(target) if target else None,
+        limits=config.verify,
+        cache=cache,
+    )
+
+
+def _skipped(request: Request, config: Config) -> tuple[str, ...]:
+    root = Path(config.root).resolve()
+    resolved = [path.resolve() for path in request.skip]
+    return tuple(
+        p.relative_to(root).as_posix() for p in resolved if p.is_relative_to(root) and p != root
+    )
+
+
+def _baseline(path: Path | None) -> suppress.Baseline | None:
+    if path is None:
+        return None
+    try:
+        return suppress.Baseline.read(path)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+
+
+def _problem(d: Diagnostic) -> str:
+    detail = "; ".join((*d.notes, *((d.help,) if d.help else ())))
+    return f"{concise.render(d, os.getcwd())}{f' ({detail})' if detail else ''}"
+
+
+def _command() -> tuple[str, ...]:
+    return ("tile-migrate", *sys.argv[1:])
+
+
+def _version(package: str) -> str:
+    try:
+        return installed(package)
+    except PackageNotFoundError:
+        return "missing"
+
+
+def _lines(rows: Iterable[str]) -> str:
+    return "".join(f"{row}\n" for row in rows)

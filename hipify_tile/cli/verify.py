@@ -1,0 +1,54 @@
+"""``tile-migrate verify PATH…``: execute every kernel, old against new, and write nothing."""
+
+from __future__ import annotations
+
+import typer
+
+from hipify_tile.cli import options as opt
+from hipify_tile.cli.refusal import refuse
+
+
+def verify(
+    ctx: typer.Context,
+    paths: opt.Paths,
+    only: opt.Only = [],  # noqa: B006 (Typer copies it)
+    keep: opt.Keep = [],  # noqa: B006
+    level: opt.Level = None,
+    target: opt.Target = None,
+    format: opt.OutputFormat = opt.Format.TEXT,
+    output_file: opt.OutputFile = None,
+    jobs: opt.Jobs = 0,
+    database: opt.Database = None,
+    config: opt.ConfigFile = None,
+    no_cache: opt.NoCache = False,
+    seed: opt.Seed = None,
+    baseline: opt.BaselineFile = None,
+    quiet: opt.Quiet = False,
+    verbose: opt.Verbose = 0,
+) -> None:
+    """Execute every kernel, old against new."""
+    from hipify_tile.cli import migrate, session
+    from hipify_tile.driver import guarded
+
+    request = session.Request(
+        paths=tuple(paths),
+        verify=True,
+        only=tuple(only),
+        keep=tuple(keep),
+        level=level.value if level else None,
+        target=target.value if target else None,
+        jobs=jobs,
+        seed=seed,
+        database=database,
+        config=config,
+        no_cache=no_cache,
+        quiet=quiet,
+        baseline=baseline,
+        clang_args=ctx.obj or (),
+    )
+    plan = migrate.Plan(format=format, output_file=output_file, quiet=quiet, verbose=verbose)
+    try:
+        status = guarded(lambda: migrate.execute(request, plan), session.UsageError)
+    except session.UsageError as error:
+        refuse(str(error))
+    raise typer.Exit(status)
