@@ -1,6 +1,6 @@
 """Search for cases: launches with contents that keep the original within exactly fitting buffers.
 
-``launch → contents in a wide window → touched range → the same contents cut to that range``. The
+``launch → contents in a wide window → bisection → the same contents cut to the touched range``. The
 window is larger than anything a sensible case touches; the cut leaves no slack on either side, so
 an access of the rewritten kernel that the original does not make hits a guard page.
 """
@@ -25,17 +25,24 @@ from hipify_tile.verify.shapes import LaunchSource
 WINDOW_BYTES = 1 << 20
 """Bytes drawn above the pointer; as many elements as fit in a sixteenth of it below."""
 
+_POOL = 40009
 _PROFILE_CYCLE = ("mixed", "exact", "mixed", "positive", "special", "mixed", "exact", "positive")
 
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """One execution: ``status`` is ``ok`` or names what stopped it, ``detail`` says more."""
+    """One execution: ``status`` is ``ok`` or names what stopped it, ``detail`` says more.
+
+    ``out_of_bounds`` comes with the pointer leaf and the element, counted from its pointer, where
+    that is known (``leaf`` is empty else).
+    """
 
     status: str
     detail: str = ""
     memory: dict[str, Array] = field(default_factory=dict)
     globals: dict[str, Array] = field(default_factory=dict)
+    leaf: str = ""
+    element: int = 0
     seconds: float = 0.0
 
     @property
@@ -43,18 +50,20 @@ class Ran:
         """Whether the launch ran to its end."""
         return self.status == "ok"
 
+    @property
+    def reason(self) -> str:
+        """Status and detail in one text."""
+        return f"{self.status}: {self.detail}" if self.detail else self.status
+
 
 class Original(Protocol):
     """The reference build of one kernel."""
 
     def run(self, case: Case, order: str = "forward", poison: int = 0) -> Ran:
-        """Execute ``case`` with guard pages around every buffer."""
-        ...
+        """Execute ``case`` with guard pages around every buffer.
 
-    def touched(self, case: Case) -> dict[str, tuple[int, int]] | Ran:
-        """Execute ``case`` and return the element range ``[low, high)`` touched behind each
-        pointer that is not an alias, relative to the pointer, exact at both ends unless the
-        range is empty; a ``Ran`` that is not ok if it did not end well.
+        ``order`` is ``forward``, ``reverse`` or ``shuffle`` with an optional number; ``poison`` (0
+        or 1) chooses what uninitialised memory holds.
         """
         ...
 
@@ -77,6 +86,7 @@ class CaseSearch:
         self._source = LaunchSource(kernel, roles, facts, self._rng)
         self._pointers = tuple(p for p in kernel.params if p.pointer)
         self._globals = tuple({b.symbol: b for b in kernel.buffers if b.symbol}.values())
+        self._pools: dict[tuple[str, str], Array] = {}
         self.failures: Counter[str] = Counter()
 
     def __iter__(self) -> Iterator[Case | None]:
@@ -87,29 +97,70 @@ class CaseSearch:
 
     def fit(self, window: Case, *, end_flush: bool) -> Case | None:
         """Cut the buffers of ``window`` to what the original touches; None if it does not run."""
-        touched = self._original.touched(window)
-        if isinstance(touched, Ran):
-            self.failures[f"{touched.status}: {touched.detail}".rstrip(": ")] += 1
+        ran = self._original.run(window)
+        if not ran.ok:
+            self.failures[ran.reason] += 1
             return None
-        for granule in (1, 16):
-            memory: dict[str, Memory] = {}
-            for name, whole in window.memory.items():
-                if whole.alias:
-                    memory[name] = whole
-                    continue
-                low, high = touched.get(name, (0, 0))
-                low, high = min(low, 0), max(high, 0)
-                step = max(1, granule // whole.data.itemsize)
-                high = min(-(-high // step) * step, whole.data.size - whole.origin)
-                low = max(low // step * step, -whole.origin)
-                data = whole.data[whole.origin + low : whole.origin + high].copy()
-                memory[name] = Memory(data, -low)
-            case = replace(window, memory=memory, end_flush=end_flush)
-            ran = self._original.run(case)
+        case = window
+        owners = [n for n, m in window.memory.items() if not m.alias]
+        for name in owners:
+            case = self._tightened(case, name)
+        flushed = replace(case, end_flush=end_flush)
+        for granule in (1, 16):  # vector accesses need their alignment at the guard's end
+            fitted = _rounded(flushed, window, granule)
+            ran = self._original.run(fitted)
             if ran.ok:
-                return case
-        self.failures[f"{ran.status}: {ran.detail}".rstrip(": ")] += 1
+                return fitted
+        self.failures[ran.reason] += 1
         return None
+
+    def _tightened(self, case: Case, name: str) -> Case:
+        """Bisect both ends of the leaf ``name`` (the others keep their size)."""
+        memory = case.memory[name]
+        low, high = -memory.origin, memory.data.size - memory.origin
+
+        def runs(start: int, stop: int) -> tuple[Case, Ran]:
+            data = memory.data[memory.origin + start : memory.origin + stop]
+            cut = replace(
+                case,
+                memory={**case.memory, name: Memory(data, -start)},
+                end_flush=start == low,
+            )
+            return cut, self._original.run(cut)
+
+        best = case
+        least = 0
+        for guess in _guesses(case.launch, name, high):
+            if least <= guess < high:
+                cut, ran = runs(low, guess)
+                if ran.ok:
+                    best, high = cut, guess
+                elif ran.leaf == name and ran.element >= guess:
+                    least = max(least, ran.element + 1)
+                else:
+                    least = max(least, guess + 1)
+        while least < high:
+            middle = (least + high) // 2
+            cut, ran = runs(low, middle)
+            if ran.ok:
+                best, high = cut, middle
+            elif ran.leaf == name and ran.element >= middle:
+                least = ran.element + 1
+            else:
+                least = middle + 1
+        most = 0
+        if low < 0:
+            cut, ran = runs(0, high)
+            if ran.ok:
+                return cut
+        while low < most:
+            middle = -(-(low + most) // 2)
+            cut, ran = runs(middle, high)
+            if ran.ok:
+                best, low = cut, middle
+            else:
+                most = middle - 1
+        return best
 
     def aliased(self, case: Case) -> Iterator[Case]:
         """Yield variants of ``case`` where a written pointer coincides with another one.
@@ -182,14 +233,22 @@ class CaseSearch:
     ) -> Array:
         targets = self._roles.index_of.get(storage)
         if targets is None or not (dtype.is_integer):
-            return draw(dtype, count, profile, self._rng)
+            return self._pooled(dtype, count, profile)
         if profile == "special" and self._rng.random() < 0.5:
-            return draw(dtype, count, profile, self._rng)
+            return self._pooled(dtype, count, profile)
         limit = self._index_limit(targets, launch)
         if "" in targets and self._rng.random() < 0.7:
             return _row_starts(dtype, count, origin, self._rng)
         monotone = bool(self._rng.random() < 0.2)
         return draw_indices(dtype, count, limit, monotone, self._rng)
+
+    def _pooled(self, dtype: ScalarType, count: int, profile: str) -> Array:
+        """Draw from a pool made once, started anywhere: windows are far larger than their use."""
+        key = (dtype.name, profile)
+        if key not in self._pools:
+            self._pools[key] = draw(dtype, _POOL, profile, self._rng)
+        rolled = np.roll(self._pools[key], int(self._rng.integers(_POOL)))
+        return np.resize(rolled, count)
 
     def _index_limit(self, targets: frozenset[str], launch: Launch) -> int:
         """An exclusive bound for index values: what the indexed buffers are known to hold."""
@@ -205,6 +264,35 @@ class CaseSearch:
         if sizes and self._rng.random() < 0.8:
             return min(sizes)
         return int(self._rng.choice([4, 16, 64, 256]))
+
+
+def _rounded(case: Case, window: Case, granule: int) -> Case:
+    """Grow every buffer to a multiple of ``granule`` bytes above and below its pointer."""
+    memory: dict[str, Memory] = {}
+    for name, cut in case.memory.items():
+        whole = window.memory[name]
+        if cut.alias:
+            memory[name] = cut
+            continue
+        step = max(1, granule // cut.data.itemsize)
+        high = -(-(cut.data.size - cut.origin) // step) * step
+        low = -(-cut.origin // step) * step
+        high = min(high, whole.data.size - whole.origin)
+        low = min(low, whole.origin)
+        memory[name] = Memory(whole.data[whole.origin - low : whole.origin + high].copy(), low)
+    return replace(case, memory=memory)
+
+
+def _guesses(launch: Launch, name: str, high: int) -> list[int]:
+    """Likely element counts of a buffer, largest first: its allocation, the launch's sizes."""
+    sizes = {int(v) for v in launch.scalars.values() if isinstance(v, int) and 0 < v < high}
+    sizes.add(launch.threads)
+    products = {a * b for a in sizes for b in sizes if a * b < high}
+    known = launch.extents.get(name)
+    guesses = sizes | products | ({known} if known is not None else set()) | {1 << 14, 1 << 10, 0}
+    chosen = sorted(g for g in guesses if g < high)
+    thinned = chosen[:: max(1, len(chosen) // 8)]
+    return sorted({*thinned, *(g - 1 for g in sizes | ({known} if known else set()))}, reverse=True)
 
 
 def _storage(buffer: Buffer) -> str:

@@ -34,15 +34,13 @@ from hipify_tile.verify.model import Verification
 class View:
     """A pointer with its legal range."""
 
-    def __init__(self, data: np.ndarray, origin: int) -> None:
-        self.data, self.origin = data, origin
-        self.low, self.high = data.size, -data.size
+    def __init__(self, name: str, data: np.ndarray, origin: int) -> None:
+        self.name, self.data, self.origin = name, data, origin
 
     def _at(self, i: int) -> int:
         at = int(i) + self.origin
         if not 0 <= at < self.data.size:
-            raise IndexError(f"element {i}")
-        self.low, self.high = min(self.low, int(i)), max(self.high, int(i) + 1)
+            raise IndexError(self.name, int(i))
         return at
 
     def __getitem__(self, i: int) -> object:
@@ -56,18 +54,18 @@ Body = Callable[[SimpleNamespace], Iterator[None] | None]
 
 
 class Fake:
-    """Both ``Original`` and ``Rewritten``: runs ``body`` for every thread; ``yield`` is a barrier."""
+    """``Original`` and ``Rewritten``: runs ``body`` for every thread; ``yield`` is a barrier."""
 
     def __init__(self, body: Body) -> None:
         self.body = body
 
     def _views(self, case: Case) -> dict[str, View]:
-        views = {n: View(m.data.copy(), m.origin) for n, m in case.memory.items() if not m.alias}
+        views = {n: View(n, m.data.copy(), m.origin) for n, m in case.memory.items() if not m.alias}
         for name, m in case.memory.items():
             if m.alias:
                 base = views[m.alias]
                 offset = m.alias_offset // base.data.itemsize
-                views[name] = View(base.data, base.origin + offset)
+                views[name] = View(m.alias, base.data, base.origin + offset)
         return views
 
     def run(self, case: Case, order: str = "forward", poison: int = 0) -> Ran:
@@ -75,16 +73,9 @@ class Fake:
         try:
             self._execute(case, views, order, poison)
         except IndexError as error:
-            return Ran("out_of_bounds", str(error))
+            leaf, element = error.args
+            return Ran("out_of_bounds", f"{leaf}[{element}]", leaf=leaf, element=element)
         return Ran("ok", memory={n: views[n].data for n, m in case.memory.items() if not m.alias})
-
-    def touched(self, case: Case) -> dict[str, tuple[int, int]] | Ran:
-        views = self._views(case)
-        try:
-            self._execute(case, views, "forward", 0)
-        except IndexError as error:
-            return Ran("out_of_bounds", str(error))
-        return {n: (v.low, v.high) if v.low < v.high else (0, 0) for n, v in views.items()}
 
     def _execute(self, case: Case, views: dict[str, View], order: str, poison: int) -> None:
         launch = case.launch
