@@ -1,0 +1,330 @@
+"""Printing of one kernel as the text of a factory with one ``T.prim_func``, and its ``Emission``.
+
+``loop.Nest`` prints at level ``loop`` (thread loops, one thread a block), ``simt.Kernel`` at level
+``simt`` (one thread a thread, block dimensions fixed when the factory is called).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from hipify_tile.ir.expr import Cast, Expr, Index, IndexKind, Var
+from hipify_tile.ir.loop import Nest
+from hipify_tile.ir.simt import Buffer, Kernel, Param, Scope
+from hipify_tile.ir.stmt import For, Stmt, walk_stmts
+from hipify_tile.ir.types import I32, U32, ScalarType
+from hipify_tile.rewriter.emit.atomics import AtomicPrinter
+from hipify_tile.rewriter.emit.bindings import bindings
+from hipify_tile.rewriter.emit.expressions import ExpressionPrinter
+from hipify_tile.rewriter.emit.literals import F32_HELPER, F64_HELPER
+from hipify_tile.rewriter.emit.materialize import materialize
+from hipify_tile.rewriter.emit.provenance import Provenance
+from hipify_tile.rewriter.emit.statements import INDENT, StatementPrinter, declaration
+from hipify_tile.rewriter.model import Argument, ArgumentRole, Emission, Level, Target
+from hipify_tile.rewriter.names import Namer
+from hipify_tile.rewriter.raise_.launch_axes import launch_axes, map_body
+from hipify_tile.rewriter.raise_.narrow import Narrower
+
+_DIMS = ("x", "y", "z")
+_GPU = (Target.CUDA, Target.HIP)
+
+
+@dataclass(slots=True)
+class _Function:
+    """What both levels print from."""
+
+    level: Level
+    name: str
+    params: tuple[Param, ...]
+    buffers: tuple[Buffer, ...]
+    locals: tuple[tuple[str, ScalarType], ...]
+    body: tuple[Stmt, ...]
+    thread: tuple[str, str, str]
+    block: tuple[str, str, str]
+    threads: int
+    names: dict[str, str] = field(default_factory=dict)
+
+
+def emit_nest(nest: Nest, provenance: Provenance) -> Emission:
+    """Print a nest at level ``loop``."""
+    z, y, x = (a.var.name for a in nest.block)
+    bz, by, bx = (a.var.name for a in nest.grid)
+    function = _Function(
+        Level.LOOP, nest.name, nest.params, nest.buffers, (*nest.block_locals, *nest.locals),
+        nest.body, (x, y, z), (bx, by, bz), 1024,
+    )  # fmt: skip
+    return _emit(function, provenance)
+
+
+def emit_kernel(kernel: Kernel, provenance: Provenance) -> Emission:
+    """Print a structured kernel at level ``simt``."""
+    axes = launch_axes(kernel)
+    z, y, x = (a.var.name for a in axes.block)
+    bz, by, bx = (a.var.name for a in axes.grid)
+    function = _Function(
+        Level.SIMT, kernel.name, kernel.params, kernel.buffers, kernel.locals, kernel.body,
+        (x, y, z), (bx, by, bz), kernel.launch_bounds[0] or 1024,
+    )  # fmt: skip
+    return _emit(function, provenance)
+
+
+def _emit(function: _Function, provenance: Provenance) -> Emission:
+    names = _python_names(function)
+    launch = {**dict.fromkeys(function.thread, (0, function.threads - 1))}
+    launch |= dict.fromkeys(function.block, (0, 2**31 - 2))
+    launch |= {f"block_{d}": (1, function.threads) for d in _DIMS}
+    launch |= {f"grid_{d}": (1, 2**31 - 1) for d in _DIMS}
+    body = map_body(function.body, lambda e: _launch_symbol(e, function))
+    body = Narrower(launch).body(body)
+    taken = set(names) | set(names.values()) | set(launch)
+    immutable = set(launch) | {p.name for p in function.params if not p.pointer}
+    done = materialize(body, function.locals, immutable, Namer(taken))
+    bound = bindings(done.body, done.locals, immutable)
+    names |= {n: n for n, _ in done.locals if n not in names}
+    printer = ExpressionPrinter(names)
+    atomics = AtomicPrinter(printer, {b.name: b.dtype for b in function.buffers})
+    lines = list(StatementPrinter(printer, atomics).lines(done.body, 3))
+    head = [
+        f"{INDENT * 3}{declaration(names[n], t)}"
+        for n, t in done.locals
+        if n not in bound and _is_variable(n, done.body)
+    ]
+    text = _Text(function, names, printer, atomics, provenance)
+    return text.emission((*text.allocations(), *head, *lines))
+
+
+def _is_variable(name: str, body: tuple[Stmt, ...]) -> bool:
+    """Whether a local is more than a loop variable."""
+    return not any(isinstance(s, For) and s.var.name == name for s in walk_stmts(body))
+
+
+def _python_names(function: _Function) -> dict[str, str]:
+    namer = Namer({f"{k}_{d}" for k in ("grid", "block") for d in _DIMS})
+    names: dict[str, str] = {}
+    wanted = [p.name for p in function.params if not p.pointer]
+    wanted += [b.name for b in function.buffers]
+    wanted += [*function.thread, *function.block]
+    wanted += [name for name, _ in function.locals]
+    for name in wanted:
+        if name not in names:
+            names[name] = namer.fresh(name)
+    return names
+
+
+def _launch_symbol(expr: Expr, function: _Function) -> Expr:
+    match expr:
+        case Index(kind=IndexKind.THREAD, axis=axis):
+            return Cast(Var(function.thread[axis], I32), U32, expr.span)
+        case Index(kind=IndexKind.BLOCK, axis=axis):
+            return Cast(Var(function.block[axis], I32), U32, expr.span)
+        case Index(kind=kind, axis=axis):
+            name = "block" if kind is IndexKind.BLOCK_DIM else "grid"
+            return Cast(Var(f"{name}_{_DIMS[axis]}", I32), U32, expr.span)
+        case _:
+            return expr
+
+
+@dataclass(slots=True)
+class _Text:
+    """Lays out the factory around the printed body."""
+
+    function: _Function
+    names: dict[str, str]
+    printer: ExpressionPrinter
+    atomics: AtomicPrinter
+    provenance: Provenance
+
+    def emission(self, body: tuple[str, ...]) -> Emission:
+        """Assemble the emission."""
+        function = self.function
+        factory = Namer().fresh(function.name)
+        options = self._options()
+        definition = "\n".join(self._definition(factory, options, body)) + "\n"
+        prelude = self._prelude()
+        source = module_text(self.provenance.module_docstring, prelude, (definition,))
+        targets = _GPU if function.level is Level.SIMT else (Target.CPU, *_GPU)
+        if not self._depends_on_target() and not self._calls_by_name():
+            targets = (*targets, Target.METAL, Target.WEBGPU)
+        return Emission(
+            level=function.level,
+            factory=factory,
+            source=source,
+            prelude=prelude,
+            definition=definition,
+            options=options,
+            arguments=self._arguments(),
+            targets=targets,
+        )
+
+    def allocations(self) -> tuple[str, ...]:
+        """Return the lines that allocate on-chip buffers."""
+        return tuple(self._allocations())
+
+    def _allocations(self) -> Iterator[str]:
+        pad = INDENT * 3
+        storages: dict[str, list[Buffer]] = {}
+        for b in self.function.buffers:
+            if b.scope not in (Scope.PARAM, Scope.GLOBAL):
+                storages.setdefault(b.storage or b.name, []).append(b)
+        for views in storages.values():
+            base = max(views, key=lambda b: b.dtype.bits)
+            name = self.names[base.name]
+            yield f'{pad}{name} = {self._allocator(base)}({self._shape(base)}, "{base.dtype}"{self._scope(base)})'
+            for view in views:
+                if view is not base:
+                    shape = self._shape(view)
+                    yield f'{pad}{self.names[view.name]} = T.view({name}, {shape}, dtype="{view.dtype}")'
+
+    def _allocator(self, buffer: Buffer) -> str:
+        shared = buffer.scope in (Scope.SHARED, Scope.DYNAMIC_SHARED)
+        return "T.alloc_shared" if shared and self.function.level is Level.SIMT else "T.alloc_local"
+
+    def _scope(self, buffer: Buffer) -> str:
+        static = buffer.scope is Scope.SHARED and self.function.level is Level.SIMT
+        return ', scope="shared"' if static else ""
+
+    def _shape(self, buffer: Buffer) -> str:
+        if buffer.scope is Scope.DYNAMIC_SHARED:
+            return f"(shared_bytes // {buffer.dtype.bytes},)"
+        dims = ", ".join(map(str, buffer.shape))
+        return f"({dims},)" if len(buffer.shape) == 1 else f"({dims})"
+
+    def _options(self) -> tuple[str, ...]:
+        options = ["block"] if self.function.level is Level.SIMT else []
+        if any(b.scope is Scope.DYNAMIC_SHARED for b in self.function.buffers):
+            options.append("shared_bytes")
+        if self._depends_on_target():
+            options.append("target")
+        return tuple(options)
+
+    def _depends_on_target(self) -> bool:
+        calls = any(s.depends_on_target for s in self.printer.intrinsics.values())
+        return bool(self.atomics.used) or calls
+
+    def _calls_by_name(self) -> bool:
+        return any(not s.is_portable for s in self.printer.intrinsics.values())
+
+    def _prelude(self) -> tuple[str, ...]:
+        lines: list[str] = []
+        if self.printer.helpers:
+            lines += ["import struct", ""]
+        lines.append("import tilelang.language as T")
+        for helper, text in (("f32", F32_HELPER), ("f64", F64_HELPER)):
+            if helper in self.printer.helpers:
+                lines += ["", "", *text.rstrip("\n").split("\n")]
+        return tuple(lines)
+
+    def _tensors(self) -> tuple[Buffer, ...]:
+        return tuple(b for b in self.function.buffers if b.scope in (Scope.PARAM, Scope.GLOBAL))
+
+    def _definition(
+        self, factory: str, options: tuple[str, ...], body: tuple[str, ...]
+    ) -> Iterator[str]:
+        function = self.function
+        defaults = {"block": "block", "shared_bytes": "shared_bytes=0", "target": 'target="c"'}
+        if function.level is Level.SIMT:
+            defaults["target"] = 'target="cuda"'
+        yield from self.provenance.comment_lines()
+        yield f"def {factory}({', '.join(defaults[o] for o in options)}):"
+        tensors = self._tensors()
+        for b in tensors:
+            yield f'{INDENT}{self._extent(b)} = T.dynamic("{self._extent(b)}")'
+        if function.level is Level.SIMT:
+            yield f"{INDENT}block_x, block_y, block_z = map(T.int32, block)"
+        prelude = list(self._target_helpers())
+        yield from (f"{INDENT}{line}" if line else "" for line in prelude)
+        yield ""
+        yield f"{INDENT}@T.prim_func"
+        yield f"{INDENT}def {factory}("
+        for name, annotation in self._signature():
+            yield f"{INDENT * 2}{name}: {annotation},"
+        yield f"{INDENT}):"
+        grid = ", ".join(f"grid_{d}" for d in _DIMS)
+        threads = "block" if function.level is Level.SIMT else "1"
+        extra = ", prelude=prelude" if prelude else ""
+        blocks = ", ".join(self.names[b] for b in function.block)
+        yield f"{INDENT * 2}with T.Kernel({grid}, threads={threads}{extra}) as ({blocks}):"
+        if function.level is Level.SIMT:
+            threads = ", ".join(self.names[t] for t in function.thread)
+            yield f"{INDENT * 3}{threads} = T.get_thread_bindings()"
+        yield from body
+        yield ""
+        yield f"{INDENT}return {factory}"
+
+    def _target_helpers(self) -> Iterator[str]:
+        """Yield the lines that choose names and helper functions by target."""
+        calls = [s for s in self.printer.intrinsics.values() if s.depends_on_target]
+        chosen = [(s.name, s.gpu, s.c_name, s.helper, "") for s in calls]
+        chosen += [
+            (s.name, s.gpu, s.c_name, s.helper, s.gpu_helper) for s in self.atomics.used.values()
+        ]
+        if not chosen:
+            return
+        for name, gpu, c_name, _, _ in chosen:
+            choice = f'"{c_name}"' if gpu == c_name else f'"{c_name}" if target == "c" else "{gpu}"'
+            yield f"{name} = {choice}"
+        yield "prelude = None"
+        yield 'if target == "c":'
+        yield f'{INDENT}prelude = """'
+        yield from _raw("".join(dict.fromkeys(t for _, _, _, t, _ in chosen)))
+        gpu_text = "".join(dict.fromkeys(t for *_, t in chosen if t))
+        if gpu_text:
+            yield "else:"
+            yield f'{INDENT}prelude = """'
+            yield from _raw(gpu_text)
+
+    def _signature(self) -> Iterator[tuple[str, str]]:
+        for p in self.function.params:
+            if p.pointer:
+                for b in self._tensors():
+                    if (b.storage or b.name) == p.name:
+                        yield self.names[b.name], self._annotation(b)
+            else:
+                yield self.names[p.name], f"T.{p.dtype}"
+        for b in self._tensors():
+            if b.scope is Scope.GLOBAL:
+                yield self.names[b.name], self._annotation(b)
+        for kind in ("grid", "block") if self.function.level is Level.LOOP else ("grid",):
+            for d in _DIMS:
+                yield f"{kind}_{d}", "T.int32"
+
+    def _annotation(self, buffer: Buffer) -> str:
+        return f'T.Tensor(({self._extent(buffer)},), "{buffer.dtype}")'
+
+    def _extent(self, buffer: Buffer) -> str:
+        return f"{self.names[buffer.name]}_len"
+
+    def _arguments(self) -> tuple[Argument, ...]:
+        out: list[Argument] = []
+        by_name = {self.names[b.name]: b for b in self._tensors()}
+        scalars = {self.names[p.name]: p for p in self.function.params if not p.pointer}
+        for name, _ in self._signature():
+            if name in by_name:
+                b = by_name[name]
+                role = ArgumentRole.GLOBAL if b.scope is Scope.GLOBAL else ArgumentRole.BUFFER
+                source = b.symbol if b.scope is Scope.GLOBAL else (b.storage or b.name)
+                out.append(
+                    Argument(
+                        name, role, str(b.dtype), source, 0, (f"{name}_len",), (None,), b.written
+                    )
+                )
+            elif name in scalars:
+                p = scalars[name]
+                out.append(Argument(name, ArgumentRole.SCALAR, str(p.dtype), p.name))
+            else:
+                role = ArgumentRole.GRID if name.startswith("grid") else ArgumentRole.BLOCK
+                out.append(Argument(name, role, "int32", "", _DIMS.index(name[-1])))
+        return tuple(out)
+
+
+def _raw(text: str) -> Iterator[str]:
+    lines = text.replace("\\", "\\\\").rstrip("\n").split("\n")
+    yield from lines
+    yield '"""'
+
+
+def module_text(docstring: str, prelude: tuple[str, ...], definitions: tuple[str, ...]) -> str:
+    """Compose a module: docstring, imports and helpers, definitions two lines apart."""
+    parts = [f'"""{docstring}"""\n', "\n".join(prelude)]
+    return "\n".join(parts) + "\n" + "".join(f"\n\n{d}" for d in definitions)

@@ -1,0 +1,248 @@
+"""Lowering of emitted TileLang to a target's source, and of C source to a callable object.
+
+TileLang is imported inside functions only: it costs seconds, so callers keep a worker process.
+``lower`` never runs anything. ``compile_c`` makes a shared object whose one entry,
+``void tm_entry(void** args)``, takes the addresses of the arguments in the order of
+``Lowered.parameters`` (for a pointer: the address of the pointer).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import importlib.util
+import io
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from hipify_tile.diagnostics.model import Diagnostic
+from hipify_tile.diagnostics.registry import diagnostic
+from hipify_tile.rewriter.model import Emission, Level, Target
+
+_COMMON: dict[str, Any] = {
+    "tl.disable_safe_memory_legalize": True,
+    "tl.disable_loop_unswitching": True,
+    "tl.disable_buffer_init_check": True,
+}
+CONFIGS: dict[Level, dict[str, Any]] = {
+    Level.SIMT: {
+        **_COMMON,
+        "tl.disable_thread_storage_sync": True,
+        "tl.disable_shared_memory_reuse": True,
+    },
+    Level.LOOP: {**_COMMON, "tirx.disable_vectorize": True},
+    Level.TILE: {},
+}
+"""Pass configurations under which each level means what its text says."""
+
+C_FLAGS = (
+    "-O2", "-std=c++17", "-ffp-contract=off", "-fwrapv", "-fno-strict-aliasing", "-w", "-shared",
+    "-fPIC",
+)  # fmt: skip
+_C_TYPES = {"bool": "bool", "float32": "float", "float64": "double", "float16": "half"}
+
+
+class LoweringError(Exception):
+    """TileLang or the C++ compiler rejects the program; ``diagnostic`` is TM2401 or TM2402."""
+
+    def __init__(self, diagnostic_: Diagnostic) -> None:
+        super().__init__(diagnostic_.headline)
+        self.diagnostic = diagnostic_
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of the lowered function; ``dtype`` is the scalar's type, empty for a pointer."""
+
+    name: str
+    dtype: str
+    is_pointer: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """A kernel as source text of a target.
+
+    ``entry`` is the function's name, ``parameters`` are in the order it takes them.
+    ``thread_extent`` maps ``blockIdx.x`` … to an expression's text, ``dynamic_shared`` is the text of
+    the bytes of dynamic shared memory (empty: none).
+    """
+
+    source: str
+    entry: str
+    parameters: tuple[Parameter, ...]
+    thread_extent: tuple[tuple[str, str], ...]
+    dynamic_shared: str
+    target: str
+
+
+def tilelang_include() -> Path:
+    """Directory with TileLang's template headers."""
+    spec = importlib.util.find_spec("tilelang")
+    if spec is None or not spec.submodule_search_locations:
+        raise ModuleNotFoundError("tilelang is not installed")
+    return Path(spec.submodule_search_locations[0]) / "src"
+
+
+def load_factory(emission: Emission, options: Mapping[str, object]) -> Any:
+    """Import the emitted module and return its prim_func; raises ``LoweringError`` (TM2402)."""
+    module = _load(emission.source)
+    given = {k: v for k, v in options.items() if k in emission.options}
+    with _rejections(emission):
+        return getattr(module, emission.factory)(**given)
+
+
+def lower(emission: Emission, target: str, options: Mapping[str, object] | None = None) -> Lowered:
+    """Lower ``emission`` for a TileLang target: ``c``, ``cuda``, ``hip``, ``metal``, ``webgpu``.
+
+    ``options`` are the factory's (``block``, ``shared_bytes``) and ``arch`` (``sm_80``) for cuda.
+    Raises ``LoweringError``: TM2401 where the target lacks a construct, else TM2402.
+    """
+    options = {"target": target, **(options or {})}
+    func = load_factory(emission, options)
+    return lower_function(emission, func, target, str(options.get("arch", "sm_80")))
+
+
+def lower_function(emission: Emission, func: Any, target: str, arch: str = "sm_80") -> Lowered:
+    """Lower a prim_func that ``load_factory`` returned."""
+    import tilelang
+    from tilelang import tvm
+    from tvm.target import Target as TvmTarget
+
+    description = {"kind": "cuda", "arch": arch} if target == "cuda" else target
+    config = dict(CONFIGS[emission.level])
+    with _rejections(emission, target), _quiet():
+        tvm_target = TvmTarget(description)
+        with tvm.transform.PassContext(opt_level=3, config=config), tvm_target:
+            artifact = tilelang.lower(func, target=tvm_target)
+    ((_, device),) = artifact.device_mod.functions.items()
+    attrs = device.attrs
+    extents = attrs.get("thread_extent") or {}
+    parameters = []
+    for p in device.params:
+        dtype = str(p.dtype)
+        pointer = dtype == "handle"
+        parameters.append(Parameter(str(p.name), "" if pointer else dtype, pointer))
+    return Lowered(
+        source=artifact.kernel_source,
+        entry=str(attrs["global_symbol"]),
+        parameters=tuple(parameters),
+        thread_extent=tuple((str(k), str(v)) for k, v in extents.items()),
+        dynamic_shared=str(attrs.get("dyn_shared_memory_buf", "")),
+        target=target,
+    )
+
+
+def supported_targets(
+    emission: Emission, options: Mapping[str, object] | None = None
+) -> tuple[Target, ...]:
+    """Return the targets of ``emission.targets`` that TileLang really lowers the emission for."""
+    names = {
+        Target.CPU: "c",
+        Target.CUDA: "cuda",
+        Target.HIP: "hip",
+        Target.METAL: "metal",
+        Target.WEBGPU: "webgpu",
+    }
+    found = []
+    for target in emission.targets:
+        if target not in names:
+            continue
+        try:
+            lower(emission, names[target], options)
+        except LoweringError:
+            continue
+        found.append(target)
+    return tuple(found)
+
+
+def compile_c(lowered: Lowered, cache: Path, cxx: str = "g++") -> Path:
+    """Compile C output into a shared object under ``cache`` and return its path.
+
+    The name is the hash of everything that goes in, so an existing file is the result. Raises
+    ``LoweringError`` (TM2402) with the compiler's message, ``FileNotFoundError`` without a compiler.
+    """
+    text = lowered.source + trampoline(lowered)
+    include = tilelang_include()
+    command = (cxx, *C_FLAGS, f"-I{include}")
+    digest = hashlib.sha256("\0".join((text, *command)).encode()).hexdigest()[:32]
+    path = cache / f"{digest}.so"
+    if path.exists():
+        return path
+    cache.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cache) as scratch:
+        source, out = Path(scratch) / "kernel.cpp", Path(scratch) / "kernel.so"
+        source.write_text(text, encoding="utf-8")
+        done = subprocess.run(
+            [*command, str(source), "-o", str(out)], capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            note = "\n".join(done.stderr.splitlines()[:5]).replace(str(source), "kernel.cpp")
+            raise LoweringError(diagnostic("TM2402", notes=("the C++ compiler reports:", note)))
+        os.replace(out, path)
+    return path
+
+
+def trampoline(lowered: Lowered) -> str:
+    """Return the C++ text of ``tm_entry``, which unpacks arguments in the real order."""
+    args = []
+    for position, p in enumerate(lowered.parameters):
+        if p.is_pointer:
+            args.append(f"tm_pointer(args[{position}])")
+        else:
+            c = _C_TYPES.get(p.dtype, f"{p.dtype}_t")
+            args.append(f"*({c} const*)args[{position}]")
+    return (
+        "\nnamespace {\nstruct tm_pointer {\n  void* value;\n"
+        "  explicit tm_pointer(void* at) : value(*(void**)at) {}\n"
+        "  template <typename T> operator T*() const { return (T*)value; }\n};\n}  // namespace\n"
+        f'extern "C" void tm_entry(void** args) {{\n  {lowered.entry}({", ".join(args)});\n}}\n'
+    )
+
+
+def _load(source: str) -> ModuleType:
+    """Import module text; TileLang reads the source of its functions, so it must be a file."""
+    digest = hashlib.sha256(source.encode()).hexdigest()[:16]
+    name = f"_tile_migrate_{digest}"
+    if name in sys.modules:
+        return sys.modules[name]
+    with tempfile.TemporaryDirectory() as scratch:
+        path = Path(scratch) / f"{name}.py"
+        path.write_text(source, encoding="utf-8")
+        spec = importlib.util.spec_from_file_location(name, path)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        import linecache
+
+        linecache.cache[str(path)] = (len(source), None, source.splitlines(True), str(path))
+    sys.modules[name] = module
+    return module
+
+
+@contextlib.contextmanager
+def _rejections(emission: Emission, target: str = "") -> Iterator[None]:
+    """Turn what TileLang raises for a program it does not accept into a ``LoweringError``."""
+    from tvm.error import InternalError
+
+    try:
+        yield
+    except (RuntimeError, ValueError, TypeError, AttributeError, NameError, InternalError) as error:
+        message = str(error).strip().splitlines() or [type(error).__name__]
+        notes = (f"TileLang reports: {message[-1][:300]}",)
+        code = "TM2401" if target not in ("", "c", "cuda") else "TM2402"
+        raise LoweringError(diagnostic(code, notes=notes)) from error
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep TileLang's remarks about the machine (no ROCm …) off the terminal."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        yield
