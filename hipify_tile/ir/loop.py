@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from hipify_tile.ir.expr import Expr, Var
 from hipify_tile.ir.simt import Buffer, Param
 from hipify_tile.ir.span import Span
 from hipify_tile.ir.stmt import Axis, Stmt
@@ -23,6 +24,9 @@ class Nest:
 
     ``locals`` are per-thread scalars (private to one iteration of a thread ``Loop``);
     ``block_locals`` are uniform scalars that live across regions (one a block).
+    A raised nest reads gridDim and blockDim as the scalars ``launch`` (``grid_x`` …);
+    ``assumes`` are conditions on them and on scalar parameters under which the nest computes what the
+    kernel computes.
     """
 
     name: str
@@ -36,4 +40,6 @@ class Nest:
     block: tuple[Axis, ...]
     body: tuple[Stmt, ...]
     raised: bool = False
+    launch: tuple[Var, ...] = ()
+    assumes: tuple[Expr, ...] = ()
     span: Span | None = field(default=None, compare=False, repr=False)

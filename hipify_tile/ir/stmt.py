@@ -161,10 +161,15 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """``buffer[indices]``, with indices in terms of the axes of the named operation."""
+    """``buffer[indices]``, with indices in terms of the axes of the named operation.
+
+    A delinearised access has more indices than its buffer has dimensions; ``strides`` then gives the
+    distance in elements between neighbours along each index.
+    """
 
     buffer: str
     indices: tuple[Expr, ...]
+    strides: tuple[Expr, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

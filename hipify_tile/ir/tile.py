@@ -22,21 +22,28 @@ class TileScope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """A kernel argument with a symbolic row-major shape."""
+    """A kernel argument with a symbolic row-major shape.
+
+    ``strides`` (elements, one a dimension) are given where rows are further apart than their width.
+    ``storage`` is the pointer parameter behind it, or ``symbol`` the variable of the source.
+    """
 
     name: str
     dtype: ScalarType
     shape: tuple[Expr, ...]
     written: bool
+    strides: tuple[Expr, ...] = ()
+    storage: str = ""
+    symbol: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Alloc:
-    """An on-chip tile with a static shape."""
+    """An on-chip tile; its shape is fixed at compile time (constants and tunables)."""
 
     name: str
     dtype: ScalarType
-    shape: tuple[int, ...]
+    shape: tuple[Expr, ...]
     scope: TileScope
 
 
@@ -77,10 +84,14 @@ class Gemm:
 
 @dataclass(frozen=True, slots=True)
 class Elementwise:
-    """``body`` for every point of the static ``axes`` (``T.Parallel``)."""
+    """``body`` for every point of the static ``axes`` (``T.Parallel``).
+
+    ``points`` names the global coordinate of each axis as an expression (``i = bx * tile_x + i_in``).
+    """
 
     axes: tuple[Axis, ...]
     body: tuple[Stmt, ...]
+    points: tuple[tuple[Var, Expr], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +111,8 @@ class Program:
     """One kernel: a grid of blocks, each running ``body`` with ``threads`` threads.
 
     ``grid`` are the block axes with their extents (outermost last, as ``T.Kernel`` takes them:
-    x first). ``assumes`` are conditions on launch and parameters under which the program equals its
+    x first). ``tunables`` are compile-time integers with their defaults (tile sizes), ``definitions``
+    name expressions over parameters and launch symbols. ``assumes`` are conditions on launch and parameters under which the program equals its
     nest; a caller that cannot establish them must use a lower level.
     """
 
@@ -111,6 +123,8 @@ class Program:
     tensors: tuple[Tensor, ...]
     grid: tuple[Axis, ...]
     threads: int
+    tunables: tuple[tuple[str, int], ...]
+    definitions: tuple[tuple[Var, Expr], ...]
     locals: tuple[tuple[str, ScalarType], ...]
     allocs: tuple[Alloc, ...]
     body: tuple[TileOp, ...]

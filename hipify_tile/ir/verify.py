@@ -72,6 +72,7 @@ class _Checker:
         if isinstance(item, Nest):
             self.assignable |= dict(item.block_locals)
             self.readable |= {a.var.name: a.var.type for a in (*item.grid, *item.block)}
+            self.readable |= {symbol.name: symbol.type for symbol in item.launch}
         self.loop_vars: set[str] = set()
 
     def check(self) -> Iterator[str]:
@@ -87,6 +88,7 @@ class _Checker:
         if isinstance(self.item, Nest):
             names += [n for n, _ in self.item.block_locals]
             names += [a.var.name for a in (*self.item.grid, *self.item.block)]
+            names += [symbol.name for symbol in self.item.launch]
         for name, count in Counter(names).items():
             if count > 1:
                 yield f"{name} is declared {count} times"
@@ -122,11 +124,11 @@ class _Checker:
         if expr.type != type_:
             yield f"{what} has type {expr.type}, not {type_}: {print_expr(expr)}"
 
-    def _indices(self, name: str, indices: tuple[Expr, ...]) -> Iterator[str]:
+    def _indices(self, name: str, indices: tuple[Expr, ...], rank: int = 0) -> Iterator[str]:
         buffer = self.buffers.get(name)
         if buffer is None:
             yield f"{name} is not a buffer"
-        elif len(indices) != max(1, len(buffer.shape)):
+        elif len(indices) != (rank or max(1, len(buffer.shape))):
             yield f"{name} is indexed with {len(indices)} indices"
         for index in indices:
             yield from self._expr(index)
@@ -239,7 +241,9 @@ class _Checker:
     def _contraction(self, stmt: Contraction) -> Iterator[str]:
         added = yield from self._bind(stmt.axes)
         for access in (stmt.out, stmt.lhs, stmt.rhs):
-            yield from self._indices(access.buffer, access.indices)
+            yield from self._indices(access.buffer, access.indices, len(access.strides))
+            for stride in access.strides:
+                yield from self._expr(stride)
         self.readable[stmt.accumulator.name] = stmt.accumulator.type
         yield from self._expr(stmt.init)
         yield from self._expr(stmt.epilogue)
