@@ -1,0 +1,110 @@
+"""What is installed: the package under one name, its data, and a wheel that works on its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+import tomllib
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", ["compat", "backend"])
+def test_symlinks_let_type_checkers_see_the_installed_tree(name: str) -> None:
+    link = ROOT / "hipify_tile" / name
+    assert link.is_symlink()
+    assert os.readlink(link) == f"../{name}"
+
+
+def test_no_second_identity_of_compat_and_backend() -> None:
+    code = (
+        "import sys, hipify_tile.compat, hipify_tile.backend\n"
+        "assert not {'compat', 'backend'} & set(sys.modules)\n"
+        "import importlib.util\n"
+        "assert importlib.util.find_spec('compat') is None\n"
+    )
+    subprocess.run([sys.executable, "-P", "-c", code], cwd="/", check=True)
+
+
+def test_headers_and_native_sources_are_package_data() -> None:
+    code = (
+        "from importlib.resources import files\n"
+        "root = files('hipify_tile.compat')\n"
+        "assert root.joinpath('include/cuda_runtime.h').is_file()\n"
+        "assert files('hipify_tile.report').joinpath('schema1.json').is_file()\n"
+    )
+    subprocess.run([sys.executable, "-P", "-c", code], cwd="/", check=True)
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("wheel")
+    subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", str(ROOT), "--no-deps", "--no-build-isolation"]
+        + ["--config-settings=build-dir=" + str(out / "build"), "--wheel-dir", str(out), "-q"],
+        check=True,
+    )
+    (built,) = out.glob("*.whl")
+    return built
+
+
+@pytest.mark.slow
+def test_wheel_holds_the_package_and_nothing_at_top_level(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {"hipify_tile"}
+    for needed in (
+        "hipify_tile/py.typed",
+        "hipify_tile/cli/app.py",
+        "hipify_tile/compat/include/cuda_runtime.h",
+        "hipify_tile/report/schema1.json",
+    ):
+        assert needed in names
+    assert any(name.startswith("hipify_tile/compat/lib/") for name in names), "no native part"
+    assert not [name for name in names if name.startswith("hipify_tile/tests")]
+    tests = [name for name in names if "/test_" in name or name.endswith("_test.py")]
+    assert not tests
+
+
+@pytest.mark.slow
+def test_wheel_works_in_a_fresh_environment(wheel: Path, tmp_path: Path) -> None:
+    """Install the wheel alone; its dependencies come from this environment's site-packages."""
+    env = tmp_path / "venv"
+    venv.create(env, with_pip=False)
+    python = env / "bin" / "python"
+    install = ["-m", "pip", "--python", str(python), "install", "--no-deps", "-q", str(wheel)]
+    subprocess.run([sys.executable, *install], check=True)
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    site = env / "lib" / version / "site-packages"
+    (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    program = env / "bin" / "tile-migrate"
+    shown = subprocess.run(
+        [program, "--version"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert shown.stdout.strip() == f"tile-migrate {PROJECT['project']['version']}"
+    sample = ROOT / "samples" / "cuda" / "01_saxpy"
+    result = subprocess.run(
+        [program, sample, "--verify", "--no-cache", "--format", "concise"],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": f"{env / 'bin'}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    where = subprocess.run(
+        [python, "-c", "import hipify_tile; print(hipify_tile.__file__)"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert str(site) in where.stdout
