@@ -32,7 +32,7 @@ def test_modules_are_small_and_named_for_one_thing() -> None:
 
 
 BOUNDARIES = {"driver", "verify.isolate"}
-"""Where anything is caught: per kernel, and in a child process that hands its failure to the parent."""
+"""Where anything is caught: per kernel, and in a child process, whose failure its parent gets."""
 
 
 @pytest.mark.parametrize("name", MODULES)

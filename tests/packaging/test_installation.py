@@ -47,11 +47,9 @@ def test_headers_and_native_sources_are_package_data() -> None:
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("wheel")
-    subprocess.run(
-        [sys.executable, "-m", "pip", "wheel", str(ROOT), "--no-deps", "--no-build-isolation"]
-        + ["--config-settings=build-dir=" + str(out / "build"), "--wheel-dir", str(out), "-q"],
-        check=True,
-    )
+    build = ["--no-deps", "--no-build-isolation", f"--config-settings=build-dir={out}/build"]
+    command = [sys.executable, "-m", "pip", "wheel", str(ROOT), *build, "-q", "-w", str(out)]
+    subprocess.run(command, check=True)
     (built,) = out.glob("*.whl")
     return built
 
