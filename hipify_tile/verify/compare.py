@@ -66,7 +66,8 @@ def compare(
     """Compare every buffer of ``expected``; ValueError when the buffers are not the same set.
 
     ``origins`` gives each buffer's index of the pointer, ``bounds`` the absolute error allowed per
-    element of the buffers whose result a named reason lets differ.
+    element of the buffers whose result a named reason lets differ; an infinite one excuses its
+    element.
     """
     if expected.keys() != got.keys():
         raise ValueError(f"different buffers: {sorted(expected)} and {sorted(got)}")
@@ -92,7 +93,7 @@ def compare(
                     max_rel = max(max_rel, float(relative[usable].max()))
             bound = None if bounds is None else bounds.get(name)
             if bound is not None:
-                differ &= ~(np.isfinite(error) & (error <= bound))
+                differ &= ~((np.isfinite(error) & (error <= bound)) | np.isposinf(bound))
         if first is None and differ.any():
             at = int(np.argmax(differ))
             first = Difference(

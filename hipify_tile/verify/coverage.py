@@ -7,6 +7,7 @@ it. Branches that always went the same way are listed, as a weaker doubt.
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import shutil
@@ -15,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from hipify_tile.analyzer.model import KernelFact
 from hipify_tile.ir.expr import walk
 from hipify_tile.ir.simt import Kernel
 from hipify_tile.ir.span import Span
@@ -34,6 +36,59 @@ class Coverage:
 
 class CoverageError(RuntimeError):
     """gcov is missing or its answer cannot be read."""
+
+
+_HOOKS = """extern "C" {
+void __gcov_dump(void);
+void __gcov_reset(void);
+__attribute__((visibility("default"))) void tm_coverage_dump(void) {
+  __gcov_dump();
+  __gcov_reset();
+}
+}
+"""
+
+
+def instrument_flags(cache: Path) -> tuple[str, ...]:
+    """g++ flags for a reference build whose coverage ``Meter`` can read.
+
+    Counters for every arc, notes in ``cache/coverage``, and a trap on an index beyond an array of
+    static extent (shared or local), which guard pages cannot see.
+    """
+    notes = cache / "coverage"
+    notes.mkdir(parents=True, exist_ok=True)
+    hooks = cache / "tm_coverage_hooks.cpp"
+    hooks.write_text(_HOOKS, encoding="utf-8")
+    return (
+        "--coverage",
+        "-dumpdir",
+        f"{notes}/",
+        "-fsanitize=bounds",
+        "-fsanitize-undefined-trap-on-error",
+        str(hooks),
+    )
+
+
+class Meter:
+    """Reads the counters of a reference build that this process has loaded and run."""
+
+    def __init__(self, cache: Path, library: Path, fact: KernelFact, kernel: Kernel) -> None:
+        self._notes = cache / "coverage"
+        self._data = cache / f"counters-{os.getpid()}"
+        self._library = library
+        self._mangled = fact.mangled
+        self._relevant = relevant_lines(kernel)
+
+    def measure(self) -> Coverage:
+        """Coverage by everything this process ran so far; raises CoverageError."""
+        os.environ["GCOV_PREFIX"] = str(self._data)
+        ctypes.CDLL(str(self._library)).tm_coverage_dump()
+        data = sorted(self._data.rglob("*.gcda"))
+        for path in data:
+            note = path.with_suffix(".gcno")
+            if not note.exists():
+                shutil.copy(self._notes / note.name, note)
+        return measure(data, self._mangled, self._relevant)
 
 
 def measure(data: Sequence[Path], mangled: str, relevant: frozenset[tuple[str, int]]) -> Coverage:

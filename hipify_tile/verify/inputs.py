@@ -15,6 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from hipify_tile.analyzer.model import LaunchFact
+from hipify_tile.diagnostics.model import Diagnostic
 from hipify_tile.ir.simt import Buffer, Kernel, Param, Scope
 from hipify_tile.ir.types import ScalarType
 from hipify_tile.verify.cases import Array, Case, Launch, Memory
@@ -26,7 +27,7 @@ WINDOW_BYTES = 1 << 20
 """Bytes drawn above the pointer; as many elements as fit in a sixteenth of it below."""
 
 _POOL = 40009
-_PROFILE_CYCLE = ("mixed", "exact", "mixed", "positive", "special", "mixed", "exact", "positive")
+_PROFILE_CYCLE = ("mixed", "special", "exact", "mixed", "positive", "special", "exact", "mixed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,7 @@ class Ran:
     leaf: str = ""
     element: int = 0
     seconds: float = 0.0
+    diagnostics: tuple[Diagnostic, ...] = ()
 
     @property
     def ok(self) -> bool:

@@ -290,6 +290,8 @@ class Judge:
     def _stopped(self, item: _Level, case: Case, ran: Ran) -> Verification:
         what = f"{ran.status}: {ran.detail}".rstrip(": ")
         notes = (f"the rewritten kernel ended with {what}", f"on {case}")
+        if ran.diagnostics:
+            return self._verification(item, Outcome.UNVERIFIED, *ran.diagnostics)
         if ran.status == "timeout":
             return self._verification(
                 item, Outcome.UNVERIFIED, self._diagnostic("TM5005", notes=notes)

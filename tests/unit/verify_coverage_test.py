@@ -1,0 +1,50 @@
+"""Coverage of a small instrumented library, read through gcov."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+import sys
+
+import pytest
+
+from hipify_tile.analyzer.model import KernelFact
+from hipify_tile.ir.simt import Kernel
+from hipify_tile.ir.span import Span
+from hipify_tile.verify.coverage import Meter, instrument_flags
+
+SOURCE = """\
+template <int N> void k(int n, float *y, int i) {
+  if (i < n) y[i] = N;
+  else y[0] = -1;
+}
+template void k<4>(int, float *, int);
+extern "C" void run(int n, float *y, int i) { k<4>(n, y, i); }
+"""
+MANGLED = "_Z1kILi4EEviPfi"
+
+
+@pytest.fixture
+def meter(tmp_path):
+    source = tmp_path / "k.cpp"
+    source.write_text(SOURCE)
+    library = tmp_path / "k.so"
+    flags = instrument_flags(tmp_path)
+    subprocess.run(
+        ["g++", "-O1", "-fPIC", "-shared", str(source), "-o", str(library), *flags], check=True
+    )
+    kernel = Kernel("k", MANGLED, (), (), (), (), ())
+    fact = KernelFact("k", "", "k", "k", "k<4>", MANGLED, (), "", Span("", 1, 1, 0, 0), "", kernel)
+    return ctypes.CDLL(str(library)).run, Meter(tmp_path, library, fact, kernel)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="gcov on Linux")
+def test_unreached_arm_on_a_shared_line_is_seen(meter):
+    run, coverage = meter
+    y = (ctypes.c_float * 4)()
+    run(4, y, 9)
+    found = coverage.measure()
+    assert ("k.cpp", 2) in found.unreached
+    run(4, y, 1)
+    found = coverage.measure()
+    assert not found.unreached and not found.one_sided and found.lines >= 2

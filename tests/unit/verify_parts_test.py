@@ -1,0 +1,124 @@
+"""The parts of verification: evaluation, comparison, contents, roles, isolation."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
+
+from hipify_tile.ir.expr import Binary, BinaryOp, Cast, Const, Index, IndexKind, Load, Var
+from hipify_tile.ir.simt import Buffer, Kernel, Param, Scope
+from hipify_tile.ir.stmt import Assign, AtomicOp, AtomicRMW, For, Store
+from hipify_tile.ir.types import ALL_TYPES, F32, I8, I32, U32
+from hipify_tile.verify.compare import compare
+from hipify_tile.verify.contents import PROFILES, draw, draw_indices
+from hipify_tile.verify.evaluate import UnevaluableError, evaluate, wrap
+from hipify_tile.verify.isolate import Lost, isolated
+from hipify_tile.verify.roles import roles_of
+
+
+@pytest.mark.parametrize(
+    ("op", "a", "b", "dtype", "expected"),
+    [
+        (BinaryOp.DIV, -7, 2, I32, -3),
+        (BinaryOp.REM, -7, 2, I32, -1),
+        (BinaryOp.SUB, 0, 1, U32, 2**32 - 1),
+        (BinaryOp.MUL, 2**30, 4, I32, 0),
+        (BinaryOp.ADD, 2**31 - 1, 1, I32, -(2**31)),
+        (BinaryOp.SHR, -8, 1, I32, -4),
+    ],
+)
+def test_integer_arithmetic_is_c(op, a, b, dtype, expected):
+    assert evaluate(Binary(op, Const(a, dtype), Const(b, dtype), dtype), {}) == expected
+
+
+def test_no_value_without_name_or_divisor():
+    with pytest.raises(UnevaluableError):
+        evaluate(Var("n", I32), {})
+    with pytest.raises(UnevaluableError):
+        evaluate(Binary(BinaryOp.DIV, Const(1, I32), Const(0, I32), I32), {})
+
+
+def test_casts_wrap_and_round():
+    assert wrap(200, I8) == -56
+    assert wrap(-1, U32) == 2**32 - 1
+    assert wrap(0.1, F32) == float(np.float32(0.1))
+
+
+def test_comparison_is_bit_exact_but_for_nan():
+    nan = np.array([np.nan, 1.0], np.float32)
+    payload = nan.view(np.uint32).copy()
+    payload[0] ^= 1 << 31 | 5
+    assert compare({"a": nan}, {"a": payload.view(np.float32)}).difference is None
+    zero = np.array([0.0], np.float32)
+    assert compare({"a": zero}, {"a": -zero}).difference is not None
+    found = compare({"a": np.arange(4)}, {"a": np.array([0, 1, 9, 9])}, {"a": 1}).difference
+    assert found is not None and (found.index, found.expected, found.got) == (1, "2", "9")
+
+
+def test_bound_excuses_rounding_only():
+    want, have = np.array([1.0, np.nan]), np.array([1.0 + 1e-9, 1.0])
+    bounds = {"a": np.array([1e-8, 1e-8])}
+    assert compare({"a": want[:1]}, {"a": have[:1]}, bounds=bounds).difference is None
+    assert compare({"a": want}, {"a": have}, bounds=bounds).difference.index == 1
+
+
+def test_other_buffers_are_an_error():
+    with pytest.raises(ValueError, match="different buffers"):
+        compare({"a": np.zeros(1)}, {})
+
+
+@pytest.mark.parametrize("dtype", ALL_TYPES, ids=str)
+@pytest.mark.parametrize("profile", PROFILES)
+def test_contents_have_the_type_and_the_seed_decides(dtype, profile):
+    first = draw(dtype, 500, profile, np.random.default_rng(3))
+    again = draw(dtype, 500, profile, np.random.default_rng(3))
+    assert first.nbytes == 500 * dtype.bytes
+    assert compare({"a": first}, {"a": again}).difference is None
+    if dtype.is_float:
+        odd = ~np.isfinite(first.astype(np.float64))
+        assert odd.any() == (profile == "special")
+
+
+def test_indices_stay_below_the_limit():
+    values = draw_indices(I32, 100, 7, True, np.random.default_rng(0))
+    assert values.min() == 0 and values.max() < 7 and (np.diff(values) >= 0).all()
+
+
+def test_roles_of_a_sparse_product():
+    i, j, n = Var("i", I32), Var("j", I32), Var("n", I32)
+    col = Load("col", (j,), I32)
+    start = Load("row", (i,), I32)
+    stop = Load("row", (Binary(BinaryOp.ADD, i, Const(1, I32), I32),), I32)
+    body = (
+        Assign("i", Cast(Index(IndexKind.THREAD, 0, U32), I32)),
+        For(j, start, stop, 1, (AtomicRMW(AtomicOp.ADD, "y", (i,), (Load("x", (col,), F32),)),), "l"),
+        Store("z", (Binary(BinaryOp.MUL, i, n, I32),), Load("y", (i,), F32)),
+    )  # fmt: skip
+    params = [Param(b, F32 if b in "xyz" else I32, k, pointer=True) for k, b in enumerate(
+        ("row", "col", "x", "y", "z"))]  # fmt: skip
+    buffers = tuple(Buffer(p.name, p.dtype, Scope.PARAM, written=p.name in "yz") for p in params)
+    kernel = Kernel(
+        "k", "k", (*params, Param("n", I32, 5)), (8,) * 5 + (4,), buffers, (("i", I32),), body
+    )
+    roles = roles_of(kernel)
+    assert "" in roles.index_of["row"] and roles.index_of["col"] == {"x"}
+    assert roles.sizes == {"n"}
+    assert roles.float_atomics == {"y", "z"}
+
+
+def test_isolated_answers_and_losses():
+    assert isolated(lambda: 41 + 1, 10) == 42
+    died = isolated(lambda: os.kill(os.getpid(), signal.SIGSEGV), 10)
+    assert died == Lost(f"signal {int(signal.SIGSEGV)}")
+    assert isolated(lambda: time.sleep(30), 0.3) == Lost("timeout")
+    failed = isolated(lambda: 1 // 0, 10)
+    assert isinstance(failed, Lost) and "ZeroDivisionError" in failed.error
+
+
+def test_isolated_carries_large_answers():
+    answer = isolated(lambda: b"x" * 3_000_000, 10)
+    assert isinstance(answer, bytes) and len(answer) == 3_000_000
