@@ -68,7 +68,8 @@ class Emission:
     (dynamic shared memory), ``target`` ("c", "cuda", "hip", …). ``definition`` is the factory's text
     alone and ``prelude`` the module-level lines it needs, from which ``emit/module.py`` composes a
     file of several kernels. ``assumes`` are launch conditions (see ``tile.Program``).
-    ``tolerance`` names why results may differ in rounding, else "".
+    ``ragged`` says that tiles overhang their tensors: lowering must guard accesses (a load beyond
+    the shape gives zero, a store does nothing). ``tolerance`` names why results may differ in rounding, else "".
     """
 
     level: Level
@@ -80,6 +81,7 @@ class Emission:
     arguments: tuple[Argument, ...]
     targets: tuple[Target, ...]
     assumes: tuple[Expr, ...] = ()
+    ragged: bool = False
     tolerance: str = ""
     reduction_terms: Expr | None = None
     diagnostics: tuple[Diagnostic, ...] = ()

@@ -12,6 +12,7 @@ from hipify_tile.rewriter.emit.kernel import emit_kernel, emit_nest
 from hipify_tile.rewriter.emit.provenance import Provenance, provenance
 from hipify_tile.rewriter.model import Level, LevelResult
 from hipify_tile.rewriter.raise_.barriers import DistributeBarriers
+from hipify_tile.rewriter.raise_.raising import raise_to_tile
 from hipify_tile.rewriter.raise_.structurize import Structurize
 
 SIMT = Pipeline((Structurize(),))
@@ -59,8 +60,4 @@ def _loop(kernel: Kernel, origin: Provenance) -> LevelResult:
 
 
 def _tile(kernel: Kernel, origin: Provenance) -> LevelResult:
-    try:
-        from hipify_tile.rewriter.raise_.raising import raise_to_tile
-    except ModuleNotFoundError:
-        return LevelResult(Level.TILE, None, (diagnostic("TM2002", kernel.span),))
-    return raise_to_tile(kernel)
+    return raise_to_tile(kernel, origin)

@@ -38,9 +38,13 @@ CONFIGS: dict[Level, dict[str, Any]] = {
         "tl.disable_shared_memory_reuse": True,
     },
     Level.LOOP: {**_COMMON, "tirx.disable_vectorize": True},
-    Level.TILE: {},
+    Level.TILE: _COMMON,
 }
 """Pass configurations under which each level means what its text says."""
+
+_VECTORIZE = "tirx.disable_vectorize"
+_GUARDS = "tl.disable_safe_memory_legalize"
+_PLAIN_POINTERS = {"tl.disable_tma_lower": True, "tl.disable_warp_specialized": True}
 
 C_FLAGS = (
     "-O2", "-std=c++17", "-ffp-contract=off", "-fwrapv", "-fno-strict-aliasing", "-w", "-shared",
@@ -110,6 +114,21 @@ def lower(emission: Emission, target: str, options: Mapping[str, object] | None 
     return lower_function(emission, func, target, str(options.get("arch", "sm_80")))
 
 
+def pass_config(emission: Emission, target: str) -> dict[str, Any]:
+    """Return the pass configuration for lowering ``emission`` to ``target``.
+
+    A tile program keeps plain pointers on NVIDIA GPUs (no tensor maps), and on C it is scalar code:
+    TileLang's vector types do not exist there.
+    """
+    config = dict(CONFIGS[emission.level])
+    if emission.ragged:
+        del config[_GUARDS]
+    if emission.level is Level.TILE:
+        config |= _PLAIN_POINTERS if target == "cuda" else {}
+        config |= {_VECTORIZE: True} if target == "c" else {}
+    return config
+
+
 def lower_function(emission: Emission, func: Any, target: str, arch: str = "sm_80") -> Lowered:
     """Lower a prim_func that ``load_factory`` returned."""
     import tilelang
@@ -117,7 +136,7 @@ def lower_function(emission: Emission, func: Any, target: str, arch: str = "sm_8
     from tvm.target import Target as TvmTarget
 
     description = {"kind": "cuda", "arch": arch} if target == "cuda" else target
-    config = dict(CONFIGS[emission.level])
+    config = pass_config(emission, target)
     with _rejections(emission, target), _quiet():
         tvm_target = TvmTarget(description)
         with tvm.transform.PassContext(opt_level=3, config=config), tvm_target:

@@ -31,7 +31,7 @@ _GPU = (Target.CUDA, Target.HIP)
 
 
 @dataclass(slots=True)
-class _Function:
+class Function:
     """What both levels print from."""
 
     level: Level
@@ -50,7 +50,7 @@ def emit_nest(nest: Nest, provenance: Provenance) -> Emission:
     """Print a nest at level ``loop``."""
     z, y, x = (a.var.name for a in nest.block)
     bz, by, bx = (a.var.name for a in nest.grid)
-    function = _Function(
+    function = Function(
         Level.LOOP, nest.name, nest.params, nest.buffers, (*nest.block_locals, *nest.locals),
         nest.body, (x, y, z), (bx, by, bz), 1024,
     )  # fmt: skip
@@ -62,14 +62,14 @@ def emit_kernel(kernel: Kernel, provenance: Provenance) -> Emission:
     axes = launch_axes(kernel)
     z, y, x = (a.var.name for a in axes.block)
     bz, by, bx = (a.var.name for a in axes.grid)
-    function = _Function(
+    function = Function(
         Level.SIMT, kernel.name, kernel.params, kernel.buffers, kernel.locals, kernel.body,
         (x, y, z), (bx, by, bz), kernel.launch_bounds[0] or 1024,
     )  # fmt: skip
     return _emit(function, provenance)
 
 
-def _emit(function: _Function, provenance: Provenance) -> Emission:
+def _emit(function: Function, provenance: Provenance) -> Emission:
     names = _python_names(function)
     launch = {**dict.fromkeys(function.thread, (0, function.threads - 1))}
     launch |= dict.fromkeys(function.block, (0, 2**31 - 2))
@@ -90,7 +90,7 @@ def _emit(function: _Function, provenance: Provenance) -> Emission:
         for n, t in done.locals
         if n not in bound and _is_variable(n, done.body)
     ]
-    text = _Text(function, names, printer, atomics, provenance)
+    text = FactoryText(function, names, printer, atomics, provenance)
     return text.emission((*text.allocations(), *head, *lines))
 
 
@@ -99,7 +99,7 @@ def _is_variable(name: str, body: tuple[Stmt, ...]) -> bool:
     return not any(isinstance(s, For) and s.var.name == name for s in walk_stmts(body))
 
 
-def _python_names(function: _Function) -> dict[str, str]:
+def _python_names(function: Function) -> dict[str, str]:
     namer = Namer({f"{k}_{d}" for k in ("grid", "block") for d in _DIMS})
     names: dict[str, str] = {}
     wanted = [p.name for p in function.params if not p.pointer]
@@ -112,7 +112,7 @@ def _python_names(function: _Function) -> dict[str, str]:
     return names
 
 
-def _launch_symbol(expr: Expr, function: _Function) -> Expr:
+def _launch_symbol(expr: Expr, function: Function) -> Expr:
     match expr:
         case Index(kind=IndexKind.THREAD, axis=axis):
             return Cast(Var(function.thread[axis], I32), U32, expr.span)
@@ -126,10 +126,10 @@ def _launch_symbol(expr: Expr, function: _Function) -> Expr:
 
 
 @dataclass(slots=True)
-class _Text:
+class FactoryText:
     """Lays out the factory around the printed body."""
 
-    function: _Function
+    function: Function
     names: dict[str, str]
     printer: ExpressionPrinter
     atomics: AtomicPrinter
@@ -141,10 +141,10 @@ class _Text:
         factory = Namer().fresh(function.name)
         options = self._options()
         definition = "\n".join(self._definition(factory, options, body)) + "\n"
-        prelude = self._prelude()
+        prelude = self.prelude()
         source = module_text(self.provenance.module_docstring, prelude, (definition,))
         targets = _GPU if function.level is Level.SIMT else (Target.CPU, *_GPU)
-        if not self._depends_on_target() and not self._calls_by_name():
+        if not self.depends_on_target() and not self.calls_by_name():
             targets = (*targets, Target.METAL, Target.WEBGPU)
         return Emission(
             level=function.level,
@@ -153,7 +153,7 @@ class _Text:
             prelude=prelude,
             definition=definition,
             options=options,
-            arguments=self._arguments(),
+            arguments=self.arguments(),
             targets=targets,
         )
 
@@ -194,18 +194,21 @@ class _Text:
         options = ["block"] if self.function.level is Level.SIMT else []
         if any(b.scope is Scope.DYNAMIC_SHARED for b in self.function.buffers):
             options.append("shared_bytes")
-        if self._depends_on_target():
+        if self.depends_on_target():
             options.append("target")
         return tuple(options)
 
-    def _depends_on_target(self) -> bool:
+    def depends_on_target(self) -> bool:
+        """Whether the factory must know its target."""
         calls = any(s.depends_on_target for s in self.printer.intrinsics.values())
         return bool(self.atomics.used) or calls
 
-    def _calls_by_name(self) -> bool:
+    def calls_by_name(self) -> bool:
+        """Whether a function is called that TileLang has no operator for."""
         return any(not s.is_portable for s in self.printer.intrinsics.values())
 
-    def _prelude(self) -> tuple[str, ...]:
+    def prelude(self) -> tuple[str, ...]:
+        """Return the module-level lines that the factory needs."""
         lines: list[str] = []
         if self.printer.helpers:
             lines += ["import struct", ""]
@@ -232,12 +235,12 @@ class _Text:
             yield f'{INDENT}{self._extent(b)} = T.dynamic("{self._extent(b)}")'
         if function.level is Level.SIMT:
             yield f"{INDENT}block_x, block_y, block_z = map(T.int32, block)"
-        prelude = list(self._target_helpers())
+        prelude = list(self.target_helpers())
         yield from (f"{INDENT}{line}" if line else "" for line in prelude)
         yield ""
         yield f"{INDENT}@T.prim_func"
         yield f"{INDENT}def {factory}("
-        for name, annotation in self._signature():
+        for name, annotation in self.signature():
             yield f"{INDENT * 2}{name}: {annotation},"
         yield f"{INDENT}):"
         grid = ", ".join(f"grid_{d}" for d in _DIMS)
@@ -252,7 +255,7 @@ class _Text:
         yield ""
         yield f"{INDENT}return {factory}"
 
-    def _target_helpers(self) -> Iterator[str]:
+    def target_helpers(self) -> Iterator[str]:
         """Yield the lines that choose names and helper functions by target."""
         calls = [s for s in self.printer.intrinsics.values() if s.depends_on_target]
         chosen = [(s.name, s.gpu, s.c_name, s.helper, "") for s in calls]
@@ -274,7 +277,8 @@ class _Text:
             yield f'{INDENT}prelude = """'
             yield from _raw(gpu_text)
 
-    def _signature(self) -> Iterator[tuple[str, str]]:
+    def signature(self) -> Iterator[tuple[str, str]]:
+        """Yield the prim_func's parameters with their annotations."""
         for p in self.function.params:
             if p.pointer:
                 for b in self._tensors():
@@ -295,11 +299,12 @@ class _Text:
     def _extent(self, buffer: Buffer) -> str:
         return f"{self.names[buffer.name]}_len"
 
-    def _arguments(self) -> tuple[Argument, ...]:
+    def arguments(self) -> tuple[Argument, ...]:
+        """Describe the prim_func's parameters."""
         out: list[Argument] = []
         by_name = {self.names[b.name]: b for b in self._tensors()}
         scalars = {self.names[p.name]: p for p in self.function.params if not p.pointer}
-        for name, _ in self._signature():
+        for name, _ in self.signature():
             if name in by_name:
                 b = by_name[name]
                 role = ArgumentRole.GLOBAL if b.scope is Scope.GLOBAL else ArgumentRole.BUFFER
