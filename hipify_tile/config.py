@@ -31,8 +31,8 @@ class VerifyLimits:
     ``memory_limit`` the mebibytes that the buffers of one execution may have together.
     """
 
-    inputs: int = 6
-    time_limit: float = 10.0
+    inputs: int = 12
+    time_limit: float = 20.0
     memory_limit: int = 512
 
 

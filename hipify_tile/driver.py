@@ -42,18 +42,20 @@ def analyze(unit: CompileUnit) -> UnitAnalysis:
     return analyze_unit(unit)
 
 
-def emit(kernel: Kernel) -> tuple[LevelResult, ...]:
-    """Run the rewriter on ``kernel``."""
+def emit(kernel: Kernel, root: str) -> tuple[LevelResult, ...]:
+    """Run the rewriter on ``kernel``; provenance comments are relative to ``root``."""
     from hipify_tile.rewriter.pipeline import emit_levels
 
-    return emit_levels(kernel)
+    return emit_levels(kernel, root=root)
 
 
 def verify(analysis: UnitAnalysis, emitted: Emitted, seed: int, limits: VerifyLimits) -> Executed:
     """Execute the emissions of a unit against its original."""
+    from hipify_tile.verify.judge import Limits
     from hipify_tile.verify.runner import verify_kernels
 
-    return verify_kernels(analysis, emitted, seed=seed, limits=limits)
+    effort = Limits(cases=limits.inputs, seconds=limits.time_limit)
+    return verify_kernels(analysis, emitted, seed=seed, limits=effort)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ class Stages:
     """The three stages; tests replace them. Each must pickle (a module-level function)."""
 
     analyze: Callable[[CompileUnit], UnitAnalysis] = analyze
-    emit: Callable[[Kernel], tuple[LevelResult, ...]] = emit
+    emit: Callable[[Kernel, str], tuple[LevelResult, ...]] = emit
     verify: Callable[[UnitAnalysis, Emitted, int, VerifyLimits], Executed] = verify
 
 
@@ -201,7 +203,9 @@ def _emit_all(
             reports[fact.id] = kernel_report(replace(fact, kernel=None), added=(request,))
         elif fact.kernel is not None:
             try:
-                emitted[fact.id] = _restrict(job.stages.emit(fact.kernel), job.options, fact)
+                emitted[fact.id] = _restrict(
+                    job.stages.emit(fact.kernel, job.unit.root), job.options, fact
+                )
             except Exception:
                 reports[fact.id] = _failed_kernel(fact, (), traceback.format_exc())
     return emitted, reports

@@ -17,7 +17,7 @@ def explain(
     ],
 ) -> None:
     """Explain a diagnostic: what it means, an example, how to fix it."""
-    from hipify_tile.diagnostics.pages import read
+    from hipify_tile.diagnostics.page import read
     from hipify_tile.diagnostics.registry import REGISTRY
 
     wanted = code.strip()

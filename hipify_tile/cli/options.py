@@ -46,7 +46,7 @@ def _opt(*names: str, help: str, metavar: str | None = None) -> typer.models.Opt
 
 Paths = Annotated[
     list[Path],
-    typer.Argument(help="CUDA files and folders.", show_default=False, metavar="PATH..."),
+    typer.Argument(help="CUDA files and folders.", show_default=False, metavar="PATH"),
 ]
 Only = Annotated[list[str], _opt("--only", help="Migrate only kernels that match.", metavar="NAME")]
 Keep = Annotated[list[str], _opt("--keep", help="Keep matching kernels CUDA.", metavar="NAME")]

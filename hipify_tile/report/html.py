@@ -19,7 +19,7 @@ from hipify_tile.diagnostics.registry import REGISTRY
 from hipify_tile.diagnostics.render import text as full_text
 from hipify_tile.report import highlight
 from hipify_tile.report.model import KernelReport, Report, Verdict
-from hipify_tile.report.terminal import next_action
+from hipify_tile.report.terminal import next_action, urgency
 from hipify_tile.rewriter.model import Target
 
 _MEANING = {
@@ -54,6 +54,7 @@ def render(report: Report, base: str) -> str:
         notes=[d for d in report.diagnostics if d.severity is Severity.NOTE],
         efforts=[(e.value, report.efforts()[e]) for e in Effort if report.efforts()[e]],
         libraries=_libraries(report),
+        kernels=sorted(report.kernels, key=urgency),
         anchors={k.id: f"k{n}" for n, k in enumerate(report.kernels)},
         next_action=next_action(report),
         unresolved=sum(1 for x in report.launches if not x.resolved),

@@ -71,7 +71,7 @@ def _print_head(report: Report, console: Console) -> None:
 def _print_kernels(
     kernels: Sequence[KernelReport], console: Console, base: str, verbose: int
 ) -> None:
-    ordered = sorted(kernels, key=lambda k: (_URGENCY.index(k.verdict), k.file, k.line, k.id))
+    ordered = sorted(kernels, key=urgency)
     calm = [k for k in ordered if not _needs_a_look(k)]
     hidden = calm[_SHOWN:] if not verbose else []
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
@@ -192,6 +192,11 @@ def next_action(report: Report) -> str:
     if any(k.verdict is Verdict.UNVERIFIED for k in report.kernels):
         return f"tile-migrate {report.root} --verify"
     return f"tile-migrate {report.root} -o out"
+
+
+def urgency(k: KernelReport) -> tuple[int, str, int, str]:
+    """Order of presentation: what needs a person first."""
+    return (_URGENCY.index(k.verdict), k.file, k.line, k.id)
 
 
 def _needs_a_look(k: KernelReport) -> bool:

@@ -81,12 +81,10 @@ def fake_analyze(unit: CompileUnit) -> UnitAnalysis:
         for m in _LAUNCH.finditer(raw)
     )
     status = FileStatus(unit.path, "partial" if b"unparsed" in raw else "parsed", 1.0)
-    return UnitAnalysis(
-        unit, (status,), tuple(kernels), launches, (), (), (unit.path,), (), ()
-    )
+    return UnitAnalysis(unit, (status,), tuple(kernels), launches, (), (), (unit.path,), (), ())
 
 
-def fake_emit(kernel: Kernel) -> tuple[LevelResult, ...]:
+def fake_emit(kernel: Kernel, root: str) -> tuple[LevelResult, ...]:
     if "crash_emit" in kernel.name:
         raise ZeroDivisionError("in the rewriter")
     text = f"def {kernel.name}():\n    return None\n"
@@ -147,6 +145,7 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
         "compose",
         lambda source, kernels: f"# from {source}\n" + "".join(k.emission.source for k in kernels),
     )
+    monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.chdir(tmp_path)
 
     def call(*args: str) -> Ran:
@@ -167,17 +166,15 @@ KERNEL = "__global__ void {name}(float *p, int n) {{\n    if (n > 0) p[0] = 1.0f
 
 
 @pytest.fixture
-def tree(tmp_path: Path) -> Callable[..., Path]:
-    """Make ``src/<file>`` with one kernel for each name."""
+def tree(tmp_path: Path) -> Callable[[dict[str, str]], Path]:
+    """Make ``src/<file>`` for each item, with a kernel for each of its words."""
 
-    def make(**files: str) -> Path:
+    def make(files: dict[str, str]) -> Path:
         folder = tmp_path / "src"
         for file, names in files.items():
-            path = folder / file.replace("__", "/").replace("_DOT_", ".")
+            path = folder / file
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text("".join(KERNEL.format(name=name) for name in names.split()))
         return folder
 
     return make
-
-
