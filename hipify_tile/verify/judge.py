@@ -88,7 +88,10 @@ class _Seen:
 
 
 class Judge:
-    """One kernel's verification; ``judge()`` returns a verdict for each level given."""
+    """One kernel's verification; ``judge()`` returns a verdict for each level given.
+
+    ``accepted`` are the cases with one result, as compared.
+    """
 
     def __init__(
         self,
@@ -115,6 +118,7 @@ class Judge:
         self._roles: Roles = roles_of(kernel)
         self._search = CaseSearch(kernel, self._roles, launches, original, seed)
         self._seen = _Seen()
+        self.accepted: list[tuple[Case, Reference]] = []
         self._started = time.perf_counter()
 
     def judge(self) -> dict[Level, Verification]:
@@ -124,6 +128,18 @@ class Judge:
         return {
             item.emission.level: item.failure or self._verdict(item, gap) for item in self._levels
         }
+
+    def again(self, emission: Emission, rewritten: Rewritten) -> Verification:
+        """Hold another rewrite against the results that ``judge`` established.
+
+        The original is not executed again, except for error bounds.
+        """
+        item = _Level(emission, rewritten)
+        for case, answer in self.accepted:
+            self._hold(item, case, answer)
+            if item.failure is not None:
+                return item.failure
+        return self._verdict(item, None)
 
     def _run_cases(self) -> None:
         limits, seen = self._limits, self._seen
@@ -174,6 +190,7 @@ class Judge:
             if unequal(data, after).any():
                 self._seen.changed.add(name)
         self._seen.cases.append(str(case))
+        self.accepted.append((case, answer))
         for item in self._levels:
             if item.failure is None:
                 self._hold(item, case, answer)

@@ -45,7 +45,11 @@ class Rewritten:
     """One emission, built on demand. Not thread safe; keeps its libraries loaded."""
 
     def __init__(
-        self, kernel: Kernel, emission: Emission, cache: Path, time_limit_ms: int = 4000
+        self,
+        kernel: Kernel,
+        emission: Emission,
+        cache: Path,
+        time_limit_ms: int = 4000,
     ) -> None:
         self._kernel = kernel
         self._emission = emission

@@ -164,14 +164,16 @@ class LaunchSource:
         grid = list(launch.grid)
         block = launch.block
         used = [a for a in range(3) if grid[a] > 1] or [0]
-        axis = used[turn // 4 % len(used)]
-        match turn % 4:
+        axis = used[turn // 5 % len(used)]
+        match turn % 5:
             case 1:
                 grid[axis] = max(1, grid[axis] - 1)
             case 2:
                 grid[axis] += 1
             case 3 if not self._roles.fixed_block:
-                block = self._default_block(turn // 4)
+                block = self._default_block(turn // 5)
+            case 4 if len(used) < 3:  # every thread again, along an axis that is not used
+                grid[min(a for a in range(3) if a not in used)] = 2
             case _:
                 grid[axis] = 1
         return replace(
@@ -207,6 +209,8 @@ class LaunchSource:
                     grid[axis] = cover + 1
                 case _:
                     grid[axis] = int(self._rng.integers(1, 4))
+        if rank < 3 and turn % 8 == 5:  # every thread again, along an axis that is not used
+            grid[rank] = 2
         while _volume(block) * grid[0] * grid[1] * grid[2] > self._max_threads and max(grid) > 1:
             grid[int(np.argmax(grid))] //= 2
         shared = _volume(block) * 8 if self._dynamic_shared() else 0
