@@ -1,7 +1,7 @@
 """Canonicalisation of imported programs: pure IR → IR, exact.
 
 - ``int32(u32 a * b + c)`` → ``int32(a) * int32(b) + int32(c)``: ``+ - *`` are the same modulo 2^32
-- ``int32(int64(i))`` → ``i``; a conversion to the own type disappears
+- ``int32(int64(i))`` → ``i``; a conversion to the own type disappears; ``bool(x)`` → ``x != 0``
 - integer constants fold with C's widths; float operations never do (literals convert exactly)
 - ``if`` on a constant keeps the taken branch
 - ``leave`` in tail position disappears, and so does a block that nothing leaves
@@ -77,18 +77,20 @@ def fold_cast(expr: Expr, type_: ScalarType) -> Expr:
         folded = _convert_const(expr, type_)
         if folded is not None:
             return folded
-    if isinstance(expr, Cast) and _widens(expr.operand.type, source) and type_.is_integer:
-        # int32(int64(i)) is i: the middle type keeps every value.
+    if isinstance(expr, Cast) and _passes_through(expr.operand.type, source, type_):
         return fold_cast(expr.operand, type_)
     return Cast(expr, type_, expr.span)
 
 
-def _widens(a: ScalarType, b: ScalarType) -> bool:
-    if not (a.is_integer and b.is_integer):
+def _passes_through(a: ScalarType, middle: ScalarType, b: ScalarType) -> bool:
+    """Whether integers convert from ``a`` to ``b`` alike with and without ``middle``."""
+    if not (a.is_integer and middle.is_integer and b.is_integer):
         return False
-    if a.kind is b.kind:
-        return b.bits >= a.bits
-    return a.kind is Kind.UINT and b.bits > a.bits
+    if b.bits <= middle.bits:
+        return True  # conversion is reduction modulo 2^bits
+    if a.kind is middle.kind:
+        return middle.bits >= a.bits
+    return a.kind is Kind.UINT and middle.bits > a.bits
 
 
 def _convert_const(expr: Const, type_: ScalarType) -> Const | None:
@@ -160,6 +162,9 @@ def _cast(expr: Cast, operand: Expr, type_: ScalarType) -> Expr:
         and operand.type.is_integer
     ):
         return operand.operand
+    if type_ == BOOL and not isinstance(operand, Const):
+        zero = Const(0.0 if operand.type.is_float else 0, operand.type)
+        return Compare(CompareOp.NE, operand, zero, BOOL, expr.span)
     folded = fold_cast(operand, type_)
     return expr if folded == expr else folded
 

@@ -282,8 +282,9 @@ class Expressions(Memory):
 
     def is_system(self, declaration: Any) -> bool:
         """Whether a declaration comes from our headers or the C++ library."""
-        location = declaration.location
-        return location.file is None or bool(location.is_in_system_header)
+        # Clang places a builtin's declaration where it is used first.
+        builtin = declaration.spelling.startswith("__builtin_")
+        return builtin or bool(declaration.location.is_in_system_header)
 
     # -- conversions
 
