@@ -21,7 +21,7 @@ def test_help_snapshot(cli, command, request):
     assert shown.code == 0
     assert max(map(len, shown.out.splitlines())) <= 80
     expected = SNAPSHOTS / f"{command or 'top'}.txt"
-    if request.config.getoption("--update-golden", default=False):
+    if request.config.getoption("--update-golden", default=False):  # pragma: no cover
         expected.write_text(shown.out)
     assert shown.out == expected.read_text()
 
