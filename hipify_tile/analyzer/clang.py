@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -370,19 +370,18 @@ def file_line(location: Any) -> tuple[int, int]:
 class Spans:
     """Exact spans of the cursors of one translation unit."""
 
-    def __init__(self, tu: Any, files: frozenset[str] | None = None) -> None:
-        """Index the macro invocations of ``files`` (all files if None).
+    def __init__(self, top: Iterable[Any]) -> None:
+        """Index the macro invocations among ``top``, the unit's top-level cursors.
 
         The unit must have been parsed with a detailed preprocessing record.
         """
         ranges: dict[str, list[tuple[int, int]]] = {}
-        for cursor in tu.cursor.get_children():
+        for cursor in top:
             if cursor.kind != CursorKind.MACRO_INSTANTIATION:
                 continue
             extent = cursor.extent
             name = extent.start.file.name if extent.start.file else ""
-            if files is None or name in files:
-                ranges.setdefault(name, []).append((extent.start.offset, extent.end.offset))
+            ranges.setdefault(name, []).append((extent.start.offset, extent.end.offset))
         self._macros = {name: _outermost(items) for name, items in ranges.items()}
 
     def macro_at(self, file: str, start: int, end: int) -> tuple[int, int] | None:

@@ -24,7 +24,7 @@ from hipify_tile.analyzer.clang import diagnostic_text, file_line, file_offset
 from hipify_tile.analyzer.inventory_text import includes
 from hipify_tile.analyzer.model import CompileUnit
 from hipify_tile.compat import include_dir
-from hipify_tile.diagnostics.model import Diagnostic
+from hipify_tile.diagnostics.model import Diagnostic, Label
 from hipify_tile.diagnostics.registry import diagnostic
 from hipify_tile.ir.span import Span
 
@@ -68,7 +68,8 @@ class ParsedUnit:
 
 @cache
 def _index() -> Any:
-    return Index.create()
+    # Declarations of the precompiled prelude are not listed at top level: walking them is slow.
+    return Index.create(excludeDecls=True)
 
 
 @cache
@@ -124,10 +125,8 @@ def base_args(headers: SystemHeaders) -> list[str]:
     ]  # fmt: skip
 
 
-def parse(
-    unit: CompileUnit, *, cache_dir: Path | None, extra_source: bytes = b"", precompile: bool = True
-) -> ParsedUnit:
-    """Parse ``unit``, with ``extra_source`` appended to its main file.
+def parse(unit: CompileUnit, *, cache_dir: Path | None) -> ParsedUnit:
+    """Parse ``unit``.
 
     ``cache_dir`` holds precompiled preludes (None: never precompile). Raises ``OSError`` when the
     file cannot be read and ``ParseFailed`` when libclang gives up.
@@ -136,9 +135,8 @@ def parse(
     headers = system_headers()
     shim = ("-isystem", str(include_dir()))
     args = [*base_args(headers), *_safe_user_args(unit.args)]
-    unsaved = [(unit.path, source + extra_source)] if extra_source else []
     attempts: list[list[str]] = [["-include", _PRELUDE]]
-    if cache_dir is not None and precompile:
+    if cache_dir is not None:
         standard = _standard_headers(source) if headers.found else ()
         for group in dict.fromkeys((standard, ())):
             pch = _precompiled(cache_dir, unit.args, headers, group)
@@ -150,7 +148,6 @@ def parse(
             tu = _index().parse(
                 unit.path,
                 args=[*args, *shim, *attempt],
-                unsaved_files=unsaved,
                 options=_KEEP_GOING | _RECORD_MACROS,
             )
         except cindex.TranslationUnitLoadError:
@@ -268,5 +265,14 @@ def _errors(tu: Any) -> Iterator[Diagnostic]:
                 help=f"pass the folder that holds {name}: -- -I FOLDER",
             )
         else:
-            trail = tuple(diagnostic_text(child) for child in item.children)[:2]
-            yield diagnostic("TM0002", span, headline=text[:59], notes=(text, *trail))
+            labels = tuple(_labels(item))
+            yield diagnostic("TM0002", span, headline=text[:59], notes=(text,), labels=labels)
+
+
+def _labels(item: Any) -> Iterator[Label]:
+    """Yield the notes of an error: for one inside a template, where that is instantiated."""
+    for child in item.children:
+        file, offset = file_offset(child.location)
+        if file:
+            line, column = file_line(child.location)
+            yield Label(Span(file, line, column, offset, offset + 1), diagnostic_text(child))

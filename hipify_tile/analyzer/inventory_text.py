@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from hipify_tile.ir.span import Span
@@ -26,6 +26,7 @@ _SKIP = re.compile(
 )
 _NOT_NEWLINE = re.compile(rb"[^\r\n]")
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
+_DIRECTIVE = re.compile(rb"^[ \t]*#(?:[^\n\\]|\\\r?\n|\\.)*", re.MULTILINE)
 _GLOBAL = re.compile(rb"\b__global__\b")
 _LAUNCH = re.compile(rb"<<<")
 _DEVICE = re.compile(rb"\b(?:__global__|__device__|__shared__|__constant__)\b")
@@ -83,6 +84,16 @@ def kernel_words(blanked: bytes) -> tuple[int, ...]:
 def launch_words(blanked: bytes) -> tuple[int, ...]:
     """Return the byte offsets of ``<<<``."""
     return tuple(m.start() for m in _LAUNCH.finditer(blanked))
+
+
+def directives(blanked: bytes) -> tuple[tuple[int, int], ...]:
+    """Return the byte ranges of preprocessor directives, macro definitions with all their lines."""
+    return tuple(m.span() for m in _DIRECTIVE.finditer(blanked))
+
+
+def in_ranges(offset: int, ranges: Iterable[tuple[int, int]]) -> bool:
+    """Whether one of the half-open ``ranges`` holds ``offset``."""
+    return any(start <= offset < end for start, end in ranges)
 
 
 class Lines:

@@ -1,0 +1,409 @@
+"""What a translation unit contains: kernels, launches, functions, symbols, and who refers to whom.
+
+Walks the user's code only. Templates are followed into their specialisations from the code that
+uses them, so launches inside templated host functions are seen with concrete types. It holds
+libclang cursors and lives as long as the unit; ``analyze.py`` turns it into facts.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from clang.cindex import CursorKind
+
+from hipify_tile.analyzer.clang import (
+    Spans,
+    binary_op,
+    has_attribute,
+    specialized_template,
+    template_argument_count,
+    unary_op,
+    unwrap,
+    walk,
+)
+from hipify_tile.analyzer.clang_parse import ParsedUnit
+from hipify_tile.analyzer.inventory_text import blank
+from hipify_tile.compat import include_dir
+
+CONFIGURE_CALLS = ("cudaConfigureCall", "__cudaPushCallConfiguration")
+# Allocation functions: the pointer is argument 0, its size in bytes argument 1.
+ALLOCATIONS = (
+    "cudaMalloc", "cudaMallocManaged", "cudaMallocHost", "cudaHostAlloc", "cudaMallocAsync",
+)  # fmt: skip
+_FUNCTIONS = (
+    CursorKind.FUNCTION_DECL, CursorKind.CXX_METHOD, CursorKind.CONSTRUCTOR, CursorKind.DESTRUCTOR,
+    CursorKind.CONVERSION_FUNCTION, CursorKind.FUNCTION_TEMPLATE,
+)  # fmt: skip
+_SCOPES = (
+    CursorKind.NAMESPACE, CursorKind.LINKAGE_SPEC, CursorKind.UNEXPOSED_DECL,
+    CursorKind.STRUCT_DECL, CursorKind.CLASS_DECL, CursorKind.UNION_DECL, CursorKind.CLASS_TEMPLATE,
+    CursorKind.CLASS_TEMPLATE_PARTIAL_SPECIALIZATION, CursorKind.FRIEND_DECL,
+)  # fmt: skip
+_TEMPLATES = (CursorKind.CLASS_TEMPLATE, CursorKind.CLASS_TEMPLATE_PARTIAL_SPECIALIZATION)
+_REFERENCES = (CursorKind.DECL_REF_EXPR, CursorKind.MEMBER_REF_EXPR, CursorKind.TYPE_REF)
+_SYSTEM = ("/usr/include/", "/usr/lib/", "/lib/", "/include/", "/usr/local/include/", "/usr/lib64/")
+
+Key = tuple[int, int]
+
+
+def key(cursor: Any) -> Key:
+    """Return an identity of a declaration within its translation unit."""
+    return (cursor.hash, cursor.location.offset)
+
+
+@dataclass(slots=True)
+class Function:
+    """A function with a body: a plain one, a template as written, or one specialisation.
+
+    ``assignments`` maps each variable that the body changes to the expressions assigned to it; an
+    entry None is a change that is no plain assignment (``++``, ``&v``, a reference argument).
+    ``member_assignments`` does so for single fields (``grid.x = …``), with the field's name.
+    ``uses`` are the declarations of user files that the body names; ``names`` are overloaded names
+    that only instantiation resolves.
+    """
+
+    cursor: Any
+    usr: str
+    body: Any
+    kernel: bool
+    device: bool
+    dependent: bool
+    assignments: dict[Key, list[Any | None]] = field(default_factory=dict)
+    member_assignments: dict[Key, list[tuple[str, Any | None]]] = field(default_factory=dict)
+    uses: dict[str, Any] = field(default_factory=dict)
+    names: set[str] = field(default_factory=set)
+    allocations: list[Any] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A launch with concrete types; cursors are None where the source does not say.
+
+    ``kernels`` are the kernels that it may start: one, unless it goes through a table. ``pointer``
+    is the callee when that is a variable.
+    """
+
+    cursor: Any
+    function: Function
+    kernels: tuple[Any, ...]
+    pointer: Any | None
+    grid: Any | None
+    block: Any | None
+    shared: Any | None
+    stream: Any | None
+    arguments: tuple[Any, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of a function of the user's own, or of an API when ``function`` is lexical."""
+
+    cursor: Any
+    function: Function
+
+
+class Inventory:
+    """The contents of one parsed unit."""
+
+    def __init__(self, parsed: ParsedUnit) -> None:
+        """Walk ``parsed``; see the attributes for what is found."""
+        self.parsed = parsed
+        self.kernels: dict[str, Any] = {}
+        self.kernel_templates: dict[str, Any] = {}
+        self.kernel_declarations: list[Any] = []
+        self.functions: dict[str, Function] = {}
+        self.lexical: list[Function] = []
+        self.launches: list[Launch] = []
+        self.dependent_launches: list[Any] = []
+        self.api_calls: list[Call] = []
+        self.calls: dict[str, list[Call]] = {}
+        self.variables: list[Any] = []
+        self.initialisers = Function(parsed.tu.cursor, "", None, False, False, False)
+        self.files: dict[str, bool] = {}
+        self.macros: set[str] = set()
+        self._sources = {parsed.unit.path: parsed.source}
+        self._blanked: dict[str, bytes] = {}
+        self._pending: list[Function] = []
+        self._queued: set[str] = set()
+        self._excluded = _library_folders(parsed)
+        self.top = [c for c in parsed.tu.cursor.get_children() if self._in_user_file(c)]
+        self.user_files = self._user_files()
+        self.spans = Spans(self.top)
+        for cursor in self.top:
+            if cursor.kind == CursorKind.MACRO_DEFINITION:
+                self.macros.add(cursor.spelling)
+            else:
+                self._declaration(cursor, dependent=False)
+        while self._pending:
+            function = self._pending.pop()
+            self.functions[function.usr] = function
+            self._scan(function, lexical=False)
+
+    def source(self, file: str) -> bytes:
+        """Return the bytes of a user file, b"" if it is gone."""
+        if file not in self._sources:
+            try:
+                self._sources[file] = Path(file).read_bytes()
+            except OSError:
+                self._sources[file] = b""
+        return self._sources[file]
+
+    def blanked(self, file: str) -> bytes:
+        """Return a user file's text without comments and literals, offsets kept."""
+        if file not in self._blanked:
+            self._blanked[file] = blank(self.source(file))
+        return self._blanked[file]
+
+    def is_user_file(self, name: str) -> bool:
+        """Whether ``name`` is a file of the user's project, not of a library."""
+        known = self.files.get(name)
+        if known is None:
+            # libclang names libstdc++ relative to its own place: /../lib/gcc/….
+            known = bool(name) and not os.path.normpath(name).startswith(self._excluded)
+            self.files[name] = known
+        return known
+
+    def definition(self, usr: str) -> Function | None:
+        """Return the function with this USR if its body was seen."""
+        return self.functions.get(usr)
+
+    def _in_user_file(self, cursor: Any) -> bool:
+        file = cursor.location.file
+        return file is not None and self.is_user_file(file.name)
+
+    def _user_files(self) -> tuple[str, ...]:
+        names = {self.parsed.unit.path: None}
+        for inclusion in self.parsed.tu.get_includes():
+            name = inclusion.include.name
+            if self.is_user_file(name):
+                names[name] = None
+        return tuple(names)
+
+    def _declaration(self, cursor: Any, *, dependent: bool) -> None:
+        kind = cursor.kind
+        if kind in _FUNCTIONS:
+            self._function(cursor, dependent=dependent or kind == CursorKind.FUNCTION_TEMPLATE)
+        elif kind in _SCOPES:
+            inner = dependent or kind in _TEMPLATES
+            for child in cursor.get_children():
+                if child.kind.is_declaration():
+                    self._declaration(child, dependent=inner)
+        elif kind in (CursorKind.VAR_DECL, CursorKind.FIELD_DECL):
+            if kind == CursorKind.VAR_DECL:
+                self.variables.append(cursor)
+            self._scan_nodes(self.initialisers, walk(cursor), lexical=not dependent)
+
+    def _function(self, cursor: Any, *, dependent: bool) -> None:
+        kernel = has_attribute(cursor, CursorKind.CUDAGLOBAL_ATTR)
+        body = _body(cursor)
+        usr = cursor.get_usr()
+        if kernel:
+            if body is None:
+                self.kernel_declarations.append(cursor)
+            elif dependent:
+                self.kernel_templates[usr] = cursor
+            else:
+                self.kernels[usr] = cursor
+        if body is None or (not dependent and usr in self._queued):
+            return
+        device = has_attribute(cursor, CursorKind.CUDADEVICE_ATTR)
+        function = Function(cursor, usr, body, kernel, device, dependent)
+        # The local declarations of a unit include its implicit and explicit instantiations.
+        written = not is_instance(cursor)
+        if written:
+            self.lexical.append(function)
+        if not dependent:
+            self.functions[usr] = function
+            self._queued.add(usr)
+        self._scan(function, lexical=written)
+
+    def _scan(self, function: Function, *, lexical: bool) -> None:
+        self._scan_nodes(function, walk(function.cursor), lexical=lexical)
+
+    def _scan_nodes(self, function: Function, nodes: Iterator[Any], *, lexical: bool) -> None:
+        for node in nodes:
+            kind = node.kind
+            if kind == CursorKind.CALL_EXPR:
+                self._call(node, function, lexical=lexical)
+            elif kind in _REFERENCES:
+                self._reference(node.referenced, function)
+            elif kind == CursorKind.OVERLOADED_DECL_REF:
+                function.names.add(node.spelling)
+            elif kind in (CursorKind.BINARY_OPERATOR, CursorKind.COMPOUND_ASSIGNMENT_OPERATOR):
+                _record_assignment(node, function)
+            elif kind == CursorKind.UNARY_OPERATOR and unary_op(node)[-2:] in ("++", "--", "&"):
+                _record_change(node, function)
+
+    def _reference(self, target: Any, function: Function) -> None:
+        if target is None or target.location.file is None:
+            return
+        if not self.is_user_file(target.location.file.name):
+            return
+        usr = target.get_usr()
+        if not usr or usr in function.uses:
+            return
+        function.uses[usr] = target
+        if target.kind not in _FUNCTIONS or target.kind == CursorKind.FUNCTION_TEMPLATE:
+            return
+        if usr in self._queued or function.dependent:
+            return
+        self._queued.add(usr)
+        definition = target.get_definition() or target
+        body = _body(definition)
+        if body is None:
+            return
+        specialised = template_argument_count(definition) > 0 or (
+            specialized_template(definition) is not None
+        )
+        if not specialised:
+            # A plain function is walked where it is written.
+            self._queued.discard(usr)
+            return
+        kernel = has_attribute(definition, CursorKind.CUDAGLOBAL_ATTR)
+        if kernel:
+            self.kernels[usr] = definition
+        device = has_attribute(definition, CursorKind.CUDADEVICE_ATTR)
+        self._pending.append(Function(definition, usr, body, kernel, device, False))
+
+    def _call(self, node: Any, function: Function, *, lexical: bool) -> None:
+        children = list(node.get_children())
+        if any(c.kind == CursorKind.CALL_EXPR and c.spelling in CONFIGURE_CALLS for c in children):
+            if function.dependent:
+                self.dependent_launches.append(node)
+            else:
+                self.launches.append(_launch(node, children, function))
+            return
+        target = node.referenced
+        if target is None or target.kind not in _FUNCTIONS:
+            if lexical:
+                self.api_calls.append(Call(node, function))
+            return
+        if target.spelling.startswith("cudaLaunch") and not function.dependent:
+            launch = _api_launch(node, function)
+            if launch is not None:
+                self.launches.append(launch)
+        file = target.location.file
+        if file is not None and self.is_user_file(file.name):
+            self._reference(target, function)
+            if not function.dependent:
+                self.calls.setdefault(target.get_usr(), []).append(Call(node, function))
+        else:
+            if target.spelling in ALLOCATIONS:
+                function.allocations.append(node)
+            if lexical:
+                self.api_calls.append(Call(node, function))
+        _record_reference_arguments(node, target, function)
+
+
+def is_instance(cursor: Any) -> bool:
+    """Whether a function was made from a template (and not written as a specialisation)."""
+    pattern = specialized_template(cursor)
+    return pattern is not None and pattern.location.offset == cursor.location.offset
+
+
+def _library_folders(parsed: ParsedUnit) -> tuple[str, ...]:
+    args = parsed.unit.args
+    own = [str(Path(args[i + 1])) + "/" for i, a in enumerate(args[:-1]) if a == "-isystem"]
+    root = parsed.unit.root
+    # A system folder inside the project (vendored) is still a library's.
+    return (*_SYSTEM, str(include_dir()) + "/", *(f for f in own if f != root + "/"))
+
+
+def _body(cursor: Any) -> Any | None:
+    body = None
+    for child in cursor.get_children():
+        if child.kind == CursorKind.COMPOUND_STMT:
+            body = child
+    return body
+
+
+def kernel_references(cursor: Any) -> tuple[Any, ...]:
+    """Return the kernels (FUNCTION_DECL cursors) that an expression names."""
+    found: dict[str, Any] = {}
+    for node in (cursor, *walk(cursor)):
+        if node.kind == CursorKind.DECL_REF_EXPR:
+            target = node.referenced
+            if (
+                target is not None
+                and target.kind == CursorKind.FUNCTION_DECL
+                and has_attribute(target, CursorKind.CUDAGLOBAL_ATTR)
+            ):
+                found[target.get_usr()] = target.get_definition() or target
+    return tuple(found.values())
+
+
+def _launch(node: Any, children: list[Any], function: Function) -> Launch:
+    at = next(i for i, c in enumerate(children) if c.spelling in CONFIGURE_CALLS)
+    configuration = list(children[at].get_arguments())
+    configuration += [None] * (4 - len(configuration))
+    grid, block, shared, stream = (_written(c) for c in configuration[:4])
+    kernels = kernel_references(children[0]) if at else ()
+    pointer = None if kernels or not at else unwrap(children[0])
+    arguments = tuple(node.get_arguments())
+    return Launch(node, function, kernels, pointer, grid, block, shared, stream, arguments)
+
+
+def _written(cursor: Any | None) -> Any | None:
+    """Return ``cursor`` unless it is a default argument, which has no place in the source."""
+    if cursor is None or cursor.extent.end.offset == 0:
+        return None
+    return cursor
+
+
+def _api_launch(node: Any, function: Function) -> Launch | None:
+    arguments = list(node.get_arguments())
+    if len(arguments) < 3 or not node.spelling.startswith(
+        ("cudaLaunchKernel", "cudaLaunchCooperativeKernel")
+    ):
+        return None
+    if node.spelling.startswith("cudaLaunchKernelEx"):
+        return None
+    kernels = kernel_references(arguments[0])
+    pointer = None if kernels else unwrap(arguments[0])
+    shared = _written(arguments[4]) if len(arguments) > 4 else None
+    stream = _written(arguments[5]) if len(arguments) > 5 else None
+    # The arguments hide behind a void**: `launch_facts.py` looks through a local array.
+    return Launch(
+        node, function, kernels, pointer, arguments[1], arguments[2], shared, stream, None
+    )
+
+
+def _record_assignment(node: Any, function: Function) -> None:
+    op = binary_op(node)
+    if not op.endswith("=") or op in ("==", "!=", "<=", ">="):
+        return
+    sides = list(node.get_children())
+    if len(sides) == 2:
+        _note(function, sides[0], sides[1] if op == "=" else None)
+
+
+def _record_change(node: Any, function: Function) -> None:
+    for child in node.get_children():
+        _note(function, child, None)
+
+
+def _record_reference_arguments(node: Any, target: Any, function: Function) -> None:
+    types = list(target.type.argument_types()) if target.type.kind.name.startswith("FUNC") else []
+    for argument, type_ in zip(node.get_arguments(), types, strict=False):
+        if argument is None or argument.kind != CursorKind.DECL_REF_EXPR:
+            continue
+        if type_.kind.name.endswith("REFERENCE") and not type_.get_pointee().is_const_qualified():
+            _note(function, argument, None)
+
+
+def _note(function: Function, lvalue: Any, value: Any | None) -> None:
+    target = unwrap(lvalue)
+    if target.kind == CursorKind.DECL_REF_EXPR and target.referenced is not None:
+        function.assignments.setdefault(key(target.referenced), []).append(value)
+    elif target.kind == CursorKind.MEMBER_REF_EXPR:
+        owner = next(iter(target.get_children()), None)
+        owner = unwrap(owner) if owner is not None else None
+        if owner is not None and owner.kind == CursorKind.DECL_REF_EXPR and owner.referenced:
+            entry = (target.spelling, value)
+            function.member_assignments.setdefault(key(owner.referenced), []).append(entry)
+        elif target.referenced is not None:
+            function.assignments.setdefault(key(target.referenced), []).append(value)
