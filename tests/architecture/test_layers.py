@@ -16,7 +16,7 @@ BASE = ("ir", "diagnostics")
 ALLOWED: dict[str, tuple[str, ...]] = {
     "ir": (*BASE,),
     "diagnostics": (*BASE, "_version"),
-    "analyzer": (*BASE, "analyzer", "compat", "config", "passes"),
+    "analyzer": (*BASE, "analyzer", "cache", "compat", "config", "passes"),
     "rewriter": (
         *BASE,
         "rewriter",
