@@ -3,15 +3,95 @@
 ``build_oracle`` compiles an overlay copy of the translation unit in which the bodies of pure host
 functions are emptied, with one entry function per kernel instance appended. ``build_cuda_text``
 does the same for CUDA source text that TileLang prints. Nothing here runs a kernel (``native``).
+
+Global constructors never run, failed asserts and aborts become traps, printf prints nothing, and
+shared memory lies where the executor puts it: the library brings its own ``__tls_get_addr``.
 """
 
 from __future__ import annotations
 
+import ctypes
+import hashlib
+import json
+import os
+import re
+import subprocess
+import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from hipify_tile.analyzer.model import KernelFact, UnitAnalysis
+from hipify_tile.compat import include_dir
+from hipify_tile.verify import native
+from hipify_tile.verify.overlay import Overlay, write_overlay
+
+# Floats must come out bit for bit as an independent compilation has them: no contraction, no folding
+# of inexact calls at compile time. Integers wrap, as on a device.
+EXACT_FLAGS = (
+    "-O1",
+    "-fwrapv",
+    "-fno-strict-aliasing",
+    "-ffp-contract=off",
+    "-frounding-math",
+    "-fno-delete-null-pointer-checks",
+    "-fno-isolate-erroneous-paths-dereference",
+)
+_MODE_FLAGS = (
+    "-w",
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-fno-extern-tls-init",
+    "-fno-builtin-printf",
+    "-fmax-errors=20",
+    "-D__CUDA_ARCH__=800",
+)
+_MAIN = "tm_oracle_main.cpp"
+
+_SUPPORT = """\
+#include <stdint.h>
+#include <utility>
+extern thread_local char tm_dynamic_area[] __asm__("tm_dynamic_area");
+extern "C" __thread char *tm_shared_base_of_block __asm__("tm_shared_base")
+    __attribute__((tls_model("initial-exec"), visibility("default")));
+struct tm_tls_index { unsigned long module, offset; };
+extern "C" __attribute__((visibility("hidden"))) void *__tls_get_addr(tm_tls_index *index) {
+  return tm_shared_base_of_block + index->offset;
+}
+extern "C" __attribute__((visibility("default"))) uint64_t tm_oracle_shared_static() {
+  return (uint64_t)(uintptr_t)tm_dynamic_area - (uint64_t)(uintptr_t)tm_shared_base_of_block;
+}
+extern "C" {
+__attribute__((visibility("hidden"))) int printf(const char *, ...) { return 0; }
+__attribute__((visibility("hidden"), noreturn)) void
+__assert_fail(const char *, const char *, unsigned, const char *) noexcept(true) { tm_trap(); }
+}
+namespace tm_oracle {
+template <class... P, size_t... I>
+static inline void call(void (*kernel)(P...), void **args, std::index_sequence<I...>) {
+  kernel(*static_cast<typename std::remove_reference<P>::type *>(args[I])...);
+}
+template <class... P>
+static inline void call(void (*kernel)(P...), void **args) {
+  call(kernel, args, std::index_sequence_for<P...>());
+}
+}  // namespace tm_oracle
+#define TM_ENTRY extern "C" __attribute__((visibility("default")))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedOracle:
+    """Addresses in this process.
+
+    ``entries``: kernel id → address for ``native.run_kernel``. ``symbols``: qualified name →
+    (address, size in bytes) of device variables. ``shared_static``: see ``native.run_kernel``.
+    """
+
+    entries: dict[str, int]
+    symbols: dict[str, tuple[int, int]]
+    shared_static: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,26 +103,26 @@ class OracleLibrary:
     """
 
     path: Path
-    entries: dict[str, str]
-    symbols: dict[str, str]
-    failed: dict[str, str]
+    entries: dict[str, str] = field(default_factory=dict)
+    symbols: dict[str, str] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
 
     def load(self) -> LoadedOracle:
-        """Loads it into this process. Raises OSError."""
-        raise NotImplementedError
-
-
-@dataclass(frozen=True, slots=True)
-class LoadedOracle:
-    """Addresses in this process.
-
-    ``entries``: kernel id → address for ``native.run_kernel``. ``symbols``: qualified name → (address,
-    size in bytes) of device variables. ``shared_static``: see ``native.run_kernel``.
-    """
-
-    entries: dict[str, int]
-    symbols: dict[str, tuple[int, int]]
-    shared_static: int
+        """Load it into this process. Raises OSError."""
+        native.library()
+        lib = ctypes.CDLL(str(self.path), mode=os.RTLD_LAZY | os.RTLD_LOCAL)
+        entries = {
+            key: ctypes.cast(getattr(lib, name), ctypes.c_void_p).value or 0
+            for key, name in self.entries.items()
+        }
+        symbols: dict[str, tuple[int, int]] = {}
+        for key, name in self.symbols.items():
+            accessor = getattr(lib, name)
+            accessor.restype = ctypes.c_void_p
+            size = ctypes.c_uint64()
+            symbols[key] = (accessor(ctypes.byref(size)) or 0, size.value)
+        lib.tm_oracle_shared_static.restype = ctypes.c_uint64
+        return LoadedOracle(entries, symbols, lib.tm_oracle_shared_static())
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +135,228 @@ class OracleFailure:
 def build_oracle(
     analysis: UnitAnalysis, kernels: Sequence[KernelFact], cache: Path, cxx: str = "g++"
 ) -> OracleLibrary | OracleFailure:
-    """Compiles the reference of these kernels, or takes it from ``cache``."""
-    raise NotImplementedError
+    """Compile the reference of these kernels, or take it from ``cache``.
+
+    A kernel whose entry or body does not compile lands in ``failed``; the others survive.
+    """
+    failed: dict[str, str] = {}
+    symbols = [symbol.qualified for symbol in analysis.symbols]
+    while True:
+        chosen = [kernel for kernel in kernels if kernel.id not in failed]
+        if kernels and not chosen:
+            return OracleFailure(next(iter(failed.values())))
+        blanked = {k.id for k in analysis.kernels if k.id in failed}
+        overlay = Overlay.of(analysis, [k.span for k in analysis.kernels if k.id in blanked])
+        lines = [f'#include "{overlay.twin(analysis.unit.path)}"', *_SUPPORT.splitlines()]
+        owner: dict[int, str] = {}
+        entries: dict[str, str] = {}
+        for number, kernel in enumerate(chosen):
+            entries[kernel.id] = f"tm_entry_{number}"
+            lines.append(
+                f"TM_ENTRY void tm_entry_{number}(void **a) "
+                f"{{ tm_oracle::call(&{kernel.spelling}, a); }}"
+            )
+            owner[len(lines)] = kernel.id
+        accessors = {name: f"tm_symbol_{i}" for i, name in enumerate(symbols)}
+        for name, accessor in accessors.items():
+            lines.append(
+                f"TM_ENTRY void *{accessor}(uint64_t *size) "
+                f"{{ *size = sizeof({name}); return (void *)&{name}; }}"
+            )
+            owner[len(lines)] = name
+        build = _Build(cxx, (*overlay.compile_args(analysis.unit), *_standard(analysis)), cache)
+        result = build.run("\n".join(lines) + "\n", overlay)
+        if isinstance(result, Path):
+            return OracleLibrary(result, entries, accessors, failed)
+        guilty = _guilty(result, owner, analysis, overlay) - failed.keys()
+        bad_symbols = [name for name in symbols if name in guilty]
+        symbols = [name for name in symbols if name not in guilty]
+        bad_kernels = [k.id for k in analysis.kernels if k.id in guilty]
+        if not bad_symbols and not bad_kernels:
+            return OracleFailure(_first_error(result))
+        failed.update({identity: guilty_message(result) for identity in bad_kernels})
 
 
 def build_cuda_text(
     source: str, entry: str, cache: Path, cxx: str = "g++"
 ) -> OracleLibrary | OracleFailure:
-    """Compiles CUDA source text with one ``__global__`` function ``entry``; its id is ``entry``."""
-    raise NotImplementedError
+    """Compile CUDA source text with one ``__global__`` function ``entry``; its id is ``entry``."""
+    text = (
+        f"{source}\n{_SUPPORT}"
+        f"TM_ENTRY void tm_entry_0(void **a) {{ tm_oracle::call(&{entry}, a); }}\n"
+    )
+    result = _Build(cxx, ("-std=c++17",), cache).run(text, None)
+    if isinstance(result, Path):
+        return OracleLibrary(result, {entry: "tm_entry_0"})
+    return OracleFailure(_first_error(result))
+
+
+def guilty_message(stderr: str) -> str:
+    """The compiler's first error, as one line."""
+    return _first_error(stderr)
+
+
+def _standard(analysis: UnitAnalysis) -> tuple[str, ...]:
+    given = [arg for arg in analysis.unit.args if arg.startswith("-std=")]
+    return (given[-1].replace("cuda", "c++") if given else "-std=c++17",)
+
+
+def _first_error(stderr: str) -> str:
+    for line in stderr.splitlines():
+        if ": error:" in line or ": fatal error:" in line or "undefined reference" in line:
+            return re.sub(r"^\S*?overlay(?=/)", "", line.strip())[:300]
+    return (stderr.strip().splitlines() or ["the compiler failed without a message"])[0][:300]
+
+
+def _guilty(
+    stderr: str, owner: dict[int, str], analysis: UnitAnalysis, overlay: Overlay
+) -> set[str]:
+    """Which entries, symbols or kernel bodies the errors point into."""
+    found = {
+        owner[int(line)]
+        for line in re.findall(rf"{re.escape(_MAIN)}:(\d+)", stderr)
+        if int(line) in owner
+    }
+    for path, line in re.findall(r"^(\S+?):(\d+):\d+: (?:fatal )?error:", stderr, re.M):
+        original = overlay.original(path)
+        for kernel in analysis.kernels:
+            if kernel.span.file != original or kernel.span.in_macro:
+                continue
+            first = kernel.span.line
+            last = first + overlay.newlines(kernel.span)
+            if first <= int(line) <= last:
+                found.add(kernel.id)
+    return found
+
+
+@lru_cache(maxsize=8)
+def _toolchain(cxx: str) -> str:
+    """Identity of the compiler and of our headers, for cache keys. Raises OSError if it is missing."""
+    version = subprocess.run([cxx, "--version"], capture_output=True, text=True, check=False).stdout
+    digest = hashlib.sha256(version.encode())
+    root = include_dir()
+    for header in sorted(root.rglob("*")):
+        if header.is_file():
+            digest.update(str(header.relative_to(root)).encode() + header.read_bytes())
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class _Build:
+    """One compilation into the cache: compile, drop constructors, define shared memory, link."""
+
+    cxx: str
+    args: tuple[str, ...]
+    cache: Path
+
+    def run(self, main: str, overlay: Overlay | None) -> Path | str:
+        """The library's path, or the compiler's messages."""
+        key = hashlib.sha256(
+            json.dumps(
+                [
+                    _toolchain(self.cxx),
+                    EXACT_FLAGS,
+                    _MODE_FLAGS,
+                    self.args,
+                    main,
+                    overlay.fingerprint() if overlay else "",
+                ]
+            ).encode()
+        ).hexdigest()[:32]
+        target = self.cache / "oracle" / f"{key}.so"
+        if target.is_file():
+            return target
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=target.parent) as name:
+            folder = Path(name)
+            arguments = list(self.args)
+            if overlay:
+                root = write_overlay(overlay, folder)
+                main = main.replace(overlay.PLACEHOLDER, str(root))
+                arguments = [a.replace(overlay.PLACEHOLDER, str(root)) for a in arguments]
+            (folder / _MAIN).write_text(main, "utf-8", "surrogateescape")
+            message = self._compile(folder, arguments)
+            if message is not None:
+                return message.replace(str(folder) + "/", "")
+            os.replace(folder / "oracle.so", target)
+        return target
+
+    def _compile(self, folder: Path, arguments: list[str]) -> str | None:
+        headers = include_dir()
+        prelude = self._precompiled_prelude(arguments)
+        command = [self.cxx, "-x", "c++", *EXACT_FLAGS, *_MODE_FLAGS, *arguments]
+        command += ["-isystem", str(headers), "-include", prelude or "tm_cuda_prelude.h"]
+        command += ["-c", str(folder / _MAIN), "-o", str(folder / "main.o")]
+        message = _run(command)
+        if message is not None:
+            return message
+        message = _run(
+            ["objcopy", "--weaken", "-R", ".init_array", "-R", ".ctors", str(folder / "main.o")]
+        )
+        if message is not None:
+            return message
+        (folder / "shared.s").write_text(_dynamic_shared(folder / "main.o"))
+        link = [self.cxx, "-shared", "-Wl,-Bsymbolic", "-o", str(folder / "oracle.so")]
+        return _run([*link, str(folder / "main.o"), str(folder / "shared.s")])
+
+    def _precompiled_prelude(self, arguments: list[str]) -> str | None:
+        """The prelude precompiled with these flags; None where user flags come before it."""
+        standard = [a for a in arguments if a.startswith("-std=")]
+        if any(a.startswith(("-D", "-U", "-include", "-m", "-f")) for a in arguments):
+            return None
+        key = hashlib.sha256(
+            json.dumps([_toolchain(self.cxx), EXACT_FLAGS, _MODE_FLAGS, standard]).encode()
+        ).hexdigest()[:24]
+        folder = self.cache / "prelude" / key
+        header = folder / "tm_prelude_pch.h"
+        compiled = folder / "tm_prelude_pch.h.gch"
+        if compiled.is_file():
+            return str(header)
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder) as name:
+            source = Path(name) / header.name
+            source.write_text('#include "tm_cuda_prelude.h"\n')
+            command = [self.cxx, *EXACT_FLAGS, *_MODE_FLAGS, *standard, "-x", "c++-header"]
+            command += ["-isystem", str(include_dir()), str(source), "-o", f"{source}.gch"]
+            if _run(command) is not None:
+                return None
+            os.replace(source, header)
+            os.replace(f"{source}.gch", compiled)
+        return str(header)
+
+
+def _run(command: list[str]) -> str | None:
+    """Run a tool; its messages if it failed. Raises FileNotFoundError where there is no such tool."""
+    environment = {**os.environ, "LC_ALL": "C"}
+    environment.pop("LD_PRELOAD", None)
+    result = subprocess.run(
+        command, capture_output=True, text=True, check=False, errors="replace", env=environment
+    )
+    return (result.stderr or result.stdout or "failed") if result.returncode else None
+
+
+def _dynamic_shared(object_file: Path) -> str:
+    """Assembly that defines every undefined thread-local symbol as the one dynamic shared area.
+
+    It is linked last, so that the area lies above all static shared memory.
+    """
+    listing = subprocess.run(
+        ["readelf", "-sW", str(object_file)], capture_output=True, text=True, check=True
+    ).stdout
+    names = []
+    for line in listing.splitlines():
+        columns = line.split()
+        # The executor's own symbols are resolved when the library is loaded.
+        if len(columns) == 8 and columns[3] == "TLS" and columns[6] == "UND":
+            name = columns[7]
+            if not name.startswith("tm_"):
+                names.append(name)
+    labels = [
+        f".globl {n}\n.hidden {n}\n.type {n}, @tls_object\n{n}:"
+        for n in sorted({*names, "tm_dynamic_area"})
+    ]
+    return (
+        '.section .tbss,"awT",@nobits\n.p2align 7\n'
+        + "\n".join(labels)
+        + '\n.zero 128\n.section .note.GNU-stack,"",@progbits\n'
+    )
