@@ -1,7 +1,7 @@
 """Fakes of the three stages, so that the product's manners are tested without a compiler.
 
-The fake front end finds ``__global__ void name(`` by text. What a kernel's name contains decides what
-becomes of it: ``refused``, ``unparsed``, ``wrong`` (mismatch), ``untested``, ``crash_emit``,
+The fake front end finds ``__global__ void name(`` by text. What a kernel's name contains decides
+what becomes of it: ``refused``, ``unparsed``, ``wrong`` (mismatch), ``untested``, ``crash_emit``,
 ``crash_verify``; anything else is emitted at level loop and verified.
 """
 
