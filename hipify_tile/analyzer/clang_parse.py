@@ -32,6 +32,9 @@ _KEEP_GOING = 0x200
 _RECORD_MACROS = TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD
 _PRELUDE = "tm_cuda_prelude.h"
 _PCH_LIMIT = 48
+# Without the first, every unit instantiates what the prelude leaves pending (100 ms). The key of a
+# precompiled header holds the contents of its sources, so a new time stamp on them means nothing.
+_PCH_ARGS = ("-fpch-instantiate-templates", "-Xclang", "-fno-validate-pch")
 
 # Headers that CUDA programs include most, precompiled for units that include one of them.
 _STANDARD = (
@@ -135,15 +138,8 @@ def parse(unit: CompileUnit, *, cache_dir: Path | None) -> ParsedUnit:
     headers = system_headers()
     shim = ("-isystem", str(include_dir()))
     args = [*base_args(headers), *_safe_user_args(unit.args)]
-    attempts: list[list[str]] = [["-include", _PRELUDE]]
-    if cache_dir is not None:
-        standard = _standard_headers(source) if headers.found else ()
-        for group in dict.fromkeys((standard, ())):
-            pch = _precompiled(cache_dir, unit.args, headers, group)
-            if pch is not None:
-                attempts.insert(-1, ["-include-pch", str(pch)])
     best: ParsedUnit | None = None
-    for attempt in attempts:
+    for attempt in _preludes(unit, source, headers, cache_dir):
         try:
             tu = _index().parse(
                 unit.path,
@@ -151,6 +147,7 @@ def parse(unit: CompileUnit, *, cache_dir: Path | None) -> ParsedUnit:
                 options=_KEEP_GOING | _RECORD_MACROS,
             )
         except cindex.TranslationUnitLoadError:
+            _discard(attempt)
             continue
         errors = tuple(_errors(tu))
         if best is None or len(errors) < len(best.errors):
@@ -162,6 +159,19 @@ def parse(unit: CompileUnit, *, cache_dir: Path | None) -> ParsedUnit:
     if best is None:
         raise ParseFailed(unit.path)
     return best
+
+
+def _preludes(
+    unit: CompileUnit, source: bytes, headers: SystemHeaders, cache_dir: Path | None
+) -> Iterator[list[str]]:
+    """Yield the ways to put the prelude in front of a unit, fastest first."""
+    if cache_dir is not None:
+        standard = _standard_headers(source) if headers.found else ()
+        for group in dict.fromkeys((standard, ())):
+            pch = _precompiled(cache_dir, unit.args, headers, group)
+            if pch is not None:
+                yield [*_PCH_ARGS, "-include-pch", str(pch)]
+    yield ["-include", _PRELUDE]
 
 
 def _safe_user_args(args: tuple[str, ...]) -> list[str]:
@@ -195,7 +205,7 @@ def _macro_args(args: tuple[str, ...]) -> Iterator[str]:
 def _precompile(
     cache_dir: str, dialect: tuple[str, ...], headers: SystemHeaders, group: tuple[str, ...]
 ) -> Path | None:
-    args = [*base_args(headers), *dialect, "-isystem", str(include_dir())]
+    args = [*base_args(headers), *_PCH_ARGS, *dialect, "-isystem", str(include_dir())]
     key = hashlib.sha256(
         "\0".join((toolkit_digest(), _gcc_identity(), *args, "", *group)).encode()
     ).hexdigest()[:32]
@@ -219,6 +229,13 @@ def _precompile(
     except (OSError, cindex.TranslationUnitLoadError, cindex.TranslationUnitSaveError):
         return None
     return target
+
+
+def _discard(attempt: list[str]) -> None:
+    """Remove a precompiled header that libclang does not accept (damaged, or half deleted)."""
+    if "-include-pch" in attempt:
+        Path(attempt[-1]).unlink(missing_ok=True)
+        _precompile.cache_clear()
 
 
 def _gcc_identity() -> str:

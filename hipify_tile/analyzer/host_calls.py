@@ -63,12 +63,12 @@ def calls(
     for file in inventory.user_files:
         blanked = inventory.blanked(file)
         ignored = (*skipped.get(file, ()), *directives(blanked))
-        for call in _text_calls(file, blanked):
-            span = call.span
-            if call.api in own or in_ranges(span.start, ignored) or (file, span.start) in starts:
+        for lost in _text_calls(file, blanked):
+            span, api = lost.span, lost.api
+            if api in own or in_ranges(span.start, ignored) or (file, span.start) in starts:
                 continue
-            if not any(f == file and s <= span.start < e and a == call.api for f, s, e, a in known):
-                found[file, span.start, span.column, call.api] = call
+            if not any(f == file and s <= span.start < e and a == api for f, s, e, a in known):
+                found[file, span.start, span.column, api] = lost
     return sorted(found.values(), key=lambda c: (c.span.file, c.span.start, c.span.column))
 
 
