@@ -51,8 +51,14 @@
 #define __cluster_dims__(...)
 #define __maxnreg__(...)
 #define __block_size__(...)
-#define __align__(n) __attribute__((aligned(n)))
-#define __builtin_align__(n) __attribute__((aligned(n)))
+// Shared memory is placed at 128 bytes by the executor: no object may rely on more.
+#ifdef TM_CLANG_CUDA
+#define TM_ALIGNED(n) __attribute__((aligned(n)))
+#else
+#define TM_ALIGNED(n) __attribute__((aligned((n) > 128 ? 128 : (n))))
+#endif
+#define __align__(n) TM_ALIGNED(n)
+#define __builtin_align__(n) TM_ALIGNED(n)
 #define __device_builtin__
 #define __nv_pure__
 #define __inline_hint__
