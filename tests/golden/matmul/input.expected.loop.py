@@ -1,0 +1,41 @@
+"""TileLang for the CUDA kernels of input.cu."""
+
+import tilelang.language as T
+
+
+# from input.cu:1
+# __global__ void matmul(const float* A, const float* B, float* C, int M, int N, int K)
+def matmul():
+    A_len = T.dynamic("A_len")
+    B_len = T.dynamic("B_len")
+    C_len = T.dynamic("C_len")
+
+    @T.prim_func
+    def matmul(
+        A: T.Tensor((A_len,), "float32"),
+        B: T.Tensor((B_len,), "float32"),
+        C: T.Tensor((C_len,), "float32"),
+        M: T.int32,
+        N: T.int32,
+        K: T.int32,
+        grid_x: T.int32,
+        grid_y: T.int32,
+        grid_z: T.int32,
+        block_x: T.int32,
+        block_y: T.int32,
+        block_z: T.int32,
+    ):
+        with T.Kernel(grid_x, grid_y, grid_z, threads=1) as (bx, by, bz):
+            sum_2 = T.alloc_var("float32")
+            for tz in T.serial(block_z):
+                for ty in T.serial(block_y):
+                    for tx in T.serial(block_x):
+                        row = by * block_y + ty
+                        col = bx * block_x + tx
+                        if row < M and col < N:
+                            sum_2 = 0.0
+                            for k in T.serial(K):
+                                sum_2 = sum_2 + A[row * K + k] * B[k * N + col]
+                            C[row * N + col] = sum_2
+
+    return matmul
