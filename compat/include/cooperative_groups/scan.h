@@ -1,0 +1,2 @@
+// See cooperative_groups.h.
+#include "../cooperative_groups.h"

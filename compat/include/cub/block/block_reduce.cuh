@@ -1,0 +1,2 @@
+// See cub.cuh.
+#include "../cub.cuh"

@@ -1,0 +1,2 @@
+// See cufft.h.
+#include "cufft.h"

@@ -1,0 +1,2 @@
+// See nvToolsExt.h.
+#include "../nvToolsExt.h"

@@ -1,0 +1,2 @@
+// See tm_thrust.h.
+#include "tm_thrust.h"

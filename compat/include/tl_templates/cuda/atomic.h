@@ -1,0 +1,2 @@
+// See support.h.
+#include "support.h"

@@ -1,0 +1,1 @@
+// Nothing is missing from our cuda_bf16.h.
