@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from clang.cindex import CursorKind
+from clang.cindex import CursorKind, TypeKind
 
 from hipify_tile.analyzer import clang
 from hipify_tile.analyzer.importing.builtins import Builtins
@@ -90,6 +90,8 @@ class Calls(Builtins):
         return self.lvalue(arguments[0]), arguments[1:]
 
     def _body(self, function: Any) -> tuple[Any, Any] | None:
+        if function.is_default_method():
+            return None  # Clang gives defaulted members an empty body that hides what they do.
         for candidate in (function, function.get_definition()):
             if candidate is not None:
                 for child in candidate.get_children():
@@ -286,8 +288,32 @@ class Calls(Builtins):
         if found is None:
             if arguments:
                 raise self.refuse(cursor, "TM1103", "a called constructor has no body here")
-            self._default_members(place, constructor.semantic_parent, set(), cursor)
+            self.default_construct(place, constructor.semantic_parent, cursor)
             return
+        self._run_constructor(place, constructor, arguments, cursor)
+
+    def default_construct(self, place: Place, record: Any, cursor: Any) -> None:
+        """Run what ``T x;`` runs: the default constructor, or default member initialisers."""
+        members = record_members(record)
+        for child in members:
+            if (
+                child.kind == K.CONSTRUCTOR
+                and not list(child.get_arguments())
+                and not child.is_default_method()
+            ):
+                self._run_constructor(place, child, [], cursor)
+                return
+        for child in members:
+            if child.kind == K.CXX_BASE_SPECIFIER:
+                self.default_construct(place, child.type.get_canonical().get_declaration(), cursor)
+        self._default_members(place, record, set(), cursor)
+
+    def _run_constructor(
+        self, place: Place, constructor: Any, arguments: list[Any], cursor: Any
+    ) -> None:
+        found = self._body(constructor)
+        if found is None:
+            raise self.refuse(cursor, "TM1103", "a called constructor has no body here")
         definition, body = found
         frame = self._enter(cursor, definition, {}, place)
         self._bind_parameters(cursor, definition, arguments, frame)
@@ -308,7 +334,7 @@ class Calls(Builtins):
         ]
         explicit: list[tuple[str, Any]] = []
         pending: str | None = None
-        base = False
+        base = based = False
         for child in children:
             if child.kind == K.MEMBER_REF:
                 pending = child.spelling
@@ -320,13 +346,21 @@ class Calls(Builtins):
                     done.add(pending)
                 elif base and child.kind == K.CALL_EXPR:
                     self.construct(place, child)
+                    based = True
                     done |= {f.name for f in self._fields_of(child)}
                 else:
                     raise self.refuse(child, "TM1002", "this initialiser is not supported")
                 pending, base = None, False
             elif not (child.kind.is_attribute() or child.kind.is_reference()):
                 raise self.refuse(child, "TM1002", "this constructor is not supported")
-        # Members initialise in order of declaration; the default ones among them read no others.
+        if not base:
+            for child in record_members(definition.semantic_parent):
+                if child.kind == K.CXX_BASE_SPECIFIER and not based:
+                    declaration = child.type.get_canonical().get_declaration()
+                    self.default_construct(place, declaration, cursor)
+                    inherited = self.types.of(child.type)
+                    if isinstance(inherited, RecordType):
+                        done |= {f.name for f in inherited.fields}
         self._default_members(place, definition.semantic_parent, done, cursor)
         for name, expression in explicit:
             self.initialise(self.member(place, name, cursor), expression)
@@ -336,13 +370,22 @@ class Calls(Builtins):
         return type_.fields if isinstance(type_, RecordType) else ()
 
     def _default_members(self, place: Place, record: Any, done: set[str], cursor: Any) -> None:
-        for child in record.get_children():
+        # Members initialise in order of declaration; explicit ones after these read no others.
+        for child in record_members(record):
             if child.kind != K.FIELD_DECL or child.spelling in done:
                 continue
             defaults = operands(child)
-            initial = defaults[-1] if defaults and not child.is_bitfield() else None
+            initial = defaults[-1] if defaults else None
             if initial is not None and not _is_array_bound(child, initial):
                 self.initialise(self.member(place, child.spelling, cursor), initial)
+                continue
+            declaration = child.type.get_canonical().get_declaration()
+            if child.type.get_canonical().kind == TypeKind.RECORD and needs_construction(
+                declaration
+            ):
+                self.default_construct(
+                    self.member(place, child.spelling, cursor), declaration, cursor
+                )
 
     def initialise(self, place: Place, cursor: Any) -> None:
         """Emit ``place = cursor`` as an initialisation."""
@@ -361,6 +404,10 @@ class Calls(Builtins):
             else:
                 value = self.convert(self.rvalue(cursor), type_)
             self.store(place, value, self.span_of(cursor))
+
+    def has_defaults(self, cursor: Any) -> bool:
+        """Whether default-initialising the record type of ``cursor`` runs code."""
+        return needs_construction(cursor.type.get_canonical().get_declaration())
 
     # -- lambdas
 
@@ -395,6 +442,33 @@ def _is_shared(calls: Calls, place: MemoryPlace) -> bool:
         "dynamic_shared",
         "global",
     )
+
+
+def record_members(record: Any) -> list[Any]:
+    """Return the members of a record; those of the template where an instance shows none."""
+    members = list(record.get_children())
+    if not members:
+        template = clang.specialized_template(record)
+        members = list(template.get_children()) if template is not None else []
+    return members
+
+
+def needs_construction(record: Any) -> bool:
+    """Whether default-initialising a record runs any code."""
+    for child in record_members(record):
+        if child.kind == K.CONSTRUCTOR and not child.is_default_method():
+            return True
+        if child.kind == K.FIELD_DECL:
+            defaults = operands(child)
+            if defaults and not _is_array_bound(child, defaults[-1]):
+                return True
+        if child.kind in (K.FIELD_DECL, K.CXX_BASE_SPECIFIER):
+            type_ = child.type.get_canonical()
+            while type_.kind == TypeKind.CONSTANTARRAY:
+                type_ = type_.element_type
+            if type_.kind == TypeKind.RECORD and needs_construction(type_.get_declaration()):
+                return True
+    return False
 
 
 def _is_array_bound(field: Any, expression: Any) -> bool:

@@ -4,6 +4,7 @@
 - ``int32(int64(i))`` → ``i``; a conversion to the own type disappears; ``bool(x)`` → ``x != 0``
 - integer constants fold with C's widths; float operations never do (literals convert exactly)
 - ``if`` on a constant keeps the taken branch
+- assignments to locals that nothing reads disappear
 - ``leave`` in tail position disappears, and so does a block that nothing leaves
 """
 
@@ -25,10 +26,14 @@ from hipify_tile.ir.expr import (
     Select,
     Unary,
     UnaryOp,
+    Var,
     transform,
+    walk,
 )
 from hipify_tile.ir.stmt import (
     KERNEL,
+    Assign,
+    AtomicRMW,
     Block,
     Contraction,
     For,
@@ -37,6 +42,7 @@ from hipify_tile.ir.stmt import (
     Loop,
     Stmt,
     While,
+    exprs,
     map_bodies,
     map_exprs,
     walk_stmts,
@@ -49,7 +55,33 @@ _EXACT_INT = {F32: 1 << 24, F64: 1 << 53}
 
 def canonicalize(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
     """Return the canonical form of a kernel's body."""
-    return _drop_tail_leaves(_stmts(body), frozenset({KERNEL}))
+    current = _drop_tail_leaves(_stmts(body), frozenset({KERNEL}))
+    while True:
+        read = _read_names(current)
+        smaller = _without_dead(current, read)
+        if smaller == current:
+            return current
+        current = smaller
+
+
+def _read_names(body: tuple[Stmt, ...]) -> frozenset[str]:
+    return frozenset(
+        e.name for s in walk_stmts(body) for x in exprs(s) for e in walk(x) if isinstance(e, Var)
+    )
+
+
+def _without_dead(body: tuple[Stmt, ...], read: frozenset[str]) -> tuple[Stmt, ...]:
+    kept: list[Stmt] = []
+    for stmt in body:
+        if isinstance(stmt, Assign) and stmt.target not in read:
+            continue
+        if isinstance(stmt, AtomicRMW) and stmt.result is not None and stmt.result not in read:
+            stmt = replace(stmt, result=None)
+        done = map_bodies(stmt, lambda b: _without_dead(b, read))
+        if isinstance(done, If) and not done.then and not done.orelse:
+            continue
+        kept.append(done)
+    return tuple(kept)
 
 
 def wrap(value: int, type_: ScalarType) -> int:

@@ -231,12 +231,10 @@ class ControlFlow(Statements):
 
     def _for_range(self, cursor: Any) -> None:
         children = list(cursor.get_children())
-        variables = [c for c in children if c.kind == K.VAR_DECL]
-        expressions = [c for c in children if c.kind.is_expression()]
-        if len(variables) != 1 or len(expressions) != 1:
+        if len(children) != 3 or children[0].kind != K.VAR_DECL:
             raise self.refuse(cursor, "TM1001", "this range-for is not supported")
-        body_cursor = children[-1]
-        place = self.lvalue(expressions[0])
+        variable, range_cursor, body_cursor = children
+        place = self.lvalue(range_cursor)
         type_ = place.type if isinstance(place, MemoryPlace) else None
         if not isinstance(place, MemoryPlace) or not isinstance(type_, ArrayType):
             raise self.refuse(cursor, "TM1001", "range-for is supported over arrays only")
@@ -244,7 +242,6 @@ class ControlFlow(Statements):
             raise self.refuse(cursor, "TM1001")
         label = self.unique("loop")
         var = self.local("i", I32, fixed=True)
-        variable = variables[0]
         with self.captured() as head:
             element = self.subscript(self.load(place), var, type_.element)
             if is_reference(variable.type):

@@ -568,6 +568,8 @@ class Expressions(Memory):
             case RecordType():
                 if len(items) > len(type_.fields):
                     raise self.refuse(cursor, "TM1002")
+                if len(items) < len(type_.fields) and self.has_defaults(cursor):
+                    raise self.refuse(cursor, "TM1002", "default member initialisers are mixed in")
                 fields = {f.name: v for f, v in zip(type_.fields, values, strict=False)}
                 for f in type_.fields[len(values) :]:
                     fields[f.name] = self.default_value(f.type)
@@ -578,6 +580,10 @@ class Expressions(Memory):
                 return values[0] if values else zero(type_)
             case _:
                 raise self.refuse(cursor, "TM1002")
+
+    def has_defaults(self, cursor: Any) -> bool:
+        """Whether default-initialising the record type of ``cursor`` runs code."""
+        raise NotImplementedError
 
     def _member_types(self, type_: CType, count: int) -> list[CType]:
         match type_:

@@ -1,7 +1,7 @@
 """Which variables of a function can change after their initialisation.
 
-Conservative: a use that is not plainly a read counts as a change. The increment of a ``for`` does not
-count for its own variable, since nothing in the body outlives it.
+Conservative: a use that is not plainly a read counts as a change. The increment of a ``for`` does
+not count for its own number, since nothing in the body outlives it.
 """
 
 from __future__ import annotations
@@ -66,7 +66,12 @@ def _scan(node: Any, parents: tuple[Any, ...], found: dict[int, bool]) -> None:
 def _scan_increment(parts: Any, found: dict[int, bool]) -> None:
     own: set[int] = set()
     if parts.init is not None:
-        own = {n.hash for n in (parts.init, *clang.walk(parts.init)) if n.kind == K.VAR_DECL}
+        own = {
+            n.hash
+            for n in (parts.init, *clang.walk(parts.init))
+            if n.kind == K.VAR_DECL
+            and n.type.get_canonical().kind not in (TypeKind.POINTER, TypeKind.RECORD)
+        }
     changed: dict[int, bool] = {}
     _scan(parts.inc, (), changed)
     found |= {key: True for key in changed if key not in own}

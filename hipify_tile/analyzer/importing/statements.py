@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hipify_tile.analyzer import clang
-from hipify_tile.analyzer.importing.calls import Calls
+from hipify_tile.analyzer.importing.calls import Calls, needs_construction
 from hipify_tile.analyzer.importing.expressions import K, operands, zero
 from hipify_tile.analyzer.importing.memory import array_shape, first_scalar
 from hipify_tile.analyzer.importing.refusal import Refusal
@@ -148,16 +148,7 @@ class Statements(Calls):
 
     def _is_trivial(self, call: Any) -> bool:
         constructor = call.referenced
-        return constructor is None or (
-            self._body(constructor) is None and not self.has_default_members(constructor)
-        )
-
-    def has_default_members(self, constructor: Any) -> bool:
-        """Whether a record has members with default initialisers."""
-        return any(
-            c.kind == K.FIELD_DECL and operands(c)
-            for c in constructor.semantic_parent.get_children()
-        )
+        return constructor is None or not needs_construction(constructor.semantic_parent)
 
     def _refuse_array(self, cursor: Any) -> Place:
         raise self.refuse(cursor, "TM1002", "this array initialiser is not supported")

@@ -10,6 +10,7 @@ from typing import Any
 
 from clang.cindex import CursorKind, TypeKind
 
+from hipify_tile.analyzer import clang
 from hipify_tile.analyzer.importing.refusal import Refusal
 from hipify_tile.ir.types import (
     BOOL,
@@ -217,7 +218,11 @@ class TypeTable:
 
 
 def _bases(decl: Any) -> list[Any]:
-    return [c for c in decl.get_children() if c.kind == CursorKind.CXX_BASE_SPECIFIER]
+    members = list(decl.get_children())
+    if not members:  # an implicit instance shows no members; its template does
+        template = clang.specialized_template(decl)
+        members = list(template.get_children()) if template is not None else []
+    return [c for c in members if c.kind == CursorKind.CXX_BASE_SPECIFIER]
 
 
 def _spell(type_: Any) -> str:
