@@ -113,22 +113,28 @@ def tool() -> Tool:
 
 def render(report: Report, format: Format) -> str:
     """Return ``report`` in a format that is text of its own (all but ``text``)."""
-    base = base_directory(report.root)
+    base, here = base_directory(report.root), shown_base(report)
     match format:
         case Format.JSON:
             return json_report.render(report)
         case Format.SARIF:
-            return sarif.render(report.diagnostics, os.getcwd(), version=__version__, docs=DOCS)
+            return sarif.render(report.diagnostics, here, version=__version__, docs=DOCS)
         case Format.GITHUB:
-            return _lines(github.render(d, os.getcwd()) for d in report.diagnostics)
+            return _lines(github.render(d, here) for d in report.diagnostics)
         case Format.CONCISE:
-            return _lines(concise.render(d, os.getcwd()) for d in report.findings)
+            return _lines(concise.render(d, here) for d in report.findings)
         case Format.HTML:
             from hipify_tile.report import html
 
             return html.render(report, base)
         case Format.TEXT:
             raise ValueError("text is printed, not rendered")
+
+
+def shown_base(report: Report) -> str:
+    """Return the folder that shown paths are relative to: where the user is, or the root."""
+    base = base_directory(report.root)
+    return os.getcwd() if Path(base).resolve().is_relative_to(Path.cwd()) else base
 
 
 def show(
@@ -151,7 +157,7 @@ def show(
         print_report(
             report,
             console,
-            base=os.getcwd(),
+            base=shown_base(report),
             verbose=verbose,
             excerpts=excerpts,
             closing=closing,

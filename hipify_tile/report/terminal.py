@@ -74,20 +74,21 @@ def _print_kernels(
     ordered = sorted(kernels, key=urgency)
     calm = [k for k in ordered if not _needs_a_look(k)]
     hidden = calm[_SHOWN:] if not verbose else []
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
-    table.add_column("kernel", ratio=5, no_wrap=True, overflow="ellipsis")
-    table.add_column("source", ratio=5, no_wrap=True)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=0, show_edge=False)
+    room = console.width - 37
+    names = min(max((len(_display_name(k)) for k in kernels), default=6), max(room // 2 - 3, 12))
+    table.add_column("kernel", width=names, no_wrap=True, overflow="ellipsis")
+    table.add_column("source", width=room - names, no_wrap=True)
     table.add_column("level", width=5, no_wrap=True)
     table.add_column("outcome", width=12, no_wrap=True)
     table.add_column("max error", width=9, no_wrap=True, justify="right")
     table.add_column("note", width=6, no_wrap=True)
-    table.expand = True
     for k in ordered:
         if k in hidden:
             continue
         table.add_row(
             _display_name(k),
-            _tail(f"{relative_to(k.file, base)}:{k.line}", max((console.width - 42) // 2, 16)),
+            _tail(f"{relative_to(k.file, base)}:{k.line}", room - names),
             k.level.value if k.level else "-",
             Text(_WORDS[k.verdict], style=_STYLE[k.verdict]),
             _error(k),
