@@ -8,6 +8,7 @@ libclang cursors and lives as long as the unit; ``analyze.py`` turns it into fac
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,6 +47,12 @@ _SCOPES = (
 _TEMPLATES = (CursorKind.CLASS_TEMPLATE, CursorKind.CLASS_TEMPLATE_PARTIAL_SPECIALIZATION)
 _REFERENCES = (CursorKind.DECL_REF_EXPR, CursorKind.MEMBER_REF_EXPR, CursorKind.TYPE_REF)
 _SYSTEM = ("/usr/include/", "/usr/lib/", "/lib/", "/include/", "/usr/local/include/", "/usr/lib64/")
+
+_WORD = re.compile(rb"(?<![\w.])[A-Za-z_]\w*")
+_TYPE_WORDS = frozenset(
+    (b"float", b"double", b"int", b"unsigned", b"signed", b"char", b"short", b"long", b"true",
+     b"false", b"bool")
+)  # fmt: skip
 
 Key = tuple[int, int]
 
@@ -195,7 +202,16 @@ class Inventory:
         elif kind in (CursorKind.VAR_DECL, CursorKind.FIELD_DECL):
             if kind == CursorKind.VAR_DECL:
                 self.variables.append(cursor)
-            self._scan_nodes(self.initialisers, walk(cursor), lexical=not dependent)
+            if self._names_something(cursor):
+                self._scan_nodes(self.initialisers, walk(cursor), lexical=not dependent)
+
+    def _names_something(self, cursor: Any) -> bool:
+        """Whether a variable's initialiser is more than literals (generated tables are not)."""
+        extent = cursor.extent
+        file = extent.start.file
+        text = self.blanked(file.name)[extent.start.offset : extent.end.offset] if file else b""
+        initialiser = text.partition(b"=")[2]
+        return any(m.group() not in _TYPE_WORDS for m in _WORD.finditer(initialiser))
 
     def _function(self, cursor: Any, *, dependent: bool) -> None:
         kernel = has_attribute(cursor, CursorKind.CUDAGLOBAL_ATTR)

@@ -13,7 +13,7 @@ from typing import Any
 
 from clang.cindex import CursorKind
 
-from hipify_tile.analyzer.clang import evaluate, file_offset, unary_op, unwrap, var_init, walk
+from hipify_tile.analyzer.clang import evaluate, unary_op, unwrap, var_init, walk
 from hipify_tile.analyzer.inventory import (
     Call,
     Function,
@@ -185,15 +185,17 @@ class LaunchFacts:
         return self._values.scalar(sizes[0].bytes, self._values.scope(sizes[0].call.function))
 
     def _text(self, cursor: Any | None) -> str:
-        if cursor is None:
-            return ""
-        file, start = file_offset(cursor.extent.start)
-        _, end = file_offset(cursor.extent.end)
-        if file != self._inventory.parsed.unit.path or end <= start:
-            value = evaluate(cursor) if cursor.kind.is_expression() else None
-            return "" if value is None else str(value)
-        text = self._inventory.parsed.source[start:end].decode("utf-8", "replace")
-        return " ".join(text.split())[:_SHOWN]
+        """Return an expression's own text; of a macro's argument that, of a constant its value."""
+        inner = cursor
+        while inner is not None:
+            span = self._inventory.spans(inner)
+            if span.end > span.start and not span.in_macro:
+                text = self._inventory.source(span.file)[span.start : span.end]
+                return " ".join(text.decode("utf-8", "replace").split())[:_SHOWN]
+            parts = [c for c in inner.get_children() if c.kind.is_expression()]
+            inner = parts[0] if len(parts) == 1 else None
+        value = evaluate(cursor) if cursor is not None else None
+        return "" if value is None else str(value)
 
 
 @dataclass(frozen=True, slots=True)
