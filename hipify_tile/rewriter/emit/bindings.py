@@ -1,13 +1,25 @@
 """Locals that can be plain Python bindings instead of ``T.alloc_var``.
 
-``i = bx * block_x + tx`` is a value, not a variable, when it is assigned once, reads nothing that
-changes, and all its uses follow in the same statement list or below it.
+``i = bx * block_x + tx`` is a value, not a variable, when it is a sum or product assigned once at the
+top of a region or kernel, reads nothing that changes, and all its uses follow.
 """
 
 from __future__ import annotations
 
 from hipify_tile.ir.expr import Binary, BinaryOp, Const, Expr, Var, walk
-from hipify_tile.ir.stmt import Assign, AtomicRMW, For, Loop, Stmt, bodies, exprs, walk_stmts
+from hipify_tile.ir.stmt import (
+    Assign,
+    AtomicRMW,
+    Block,
+    For,
+    If,
+    Loop,
+    Stmt,
+    While,
+    bodies,
+    exprs,
+    walk_stmts,
+)
 from hipify_tile.ir.types import I32, ScalarType
 
 _PLAIN = (BinaryOp.ADD, BinaryOp.MUL)
@@ -31,7 +43,7 @@ def bindings(
     types = dict(locals_)
     uses = _use_counts(body)
     bound: set[str] = set()
-    _visit(body, counts, types, uses, immutable | set(), bound)
+    _visit(body, counts, types, uses, immutable, bound)
     return frozenset(bound)
 
 
@@ -47,17 +59,22 @@ def _visit(
     for position, stmt in enumerate(body):
         match stmt:
             case Assign(target=name, value=value) if (
-                counts[name] == 1 and types[name] == I32 and _is_plain(value, visible)
+                counts[name] == 1
+                and types.get(name) == I32
+                and isinstance(value, Binary)
+                and _is_plain(value, visible)
             ):
                 if _use_counts(body[position + 1 :]).get(name, 0) == uses.get(name, 0):
                     visible.add(name)
                     bound.add(name)
-            case _:
-                inner = visible
-                if isinstance(stmt, Loop):
-                    inner = visible | {a.var.name for a in stmt.axes}
+            case Loop(axes=axes, body=inner):
+                _visit(inner, counts, types, uses, visible | {a.var.name for a in axes}, bound)
+            case For() | While() | Block() | If():
                 for nested in bodies(stmt):
-                    _visit(nested, counts, types, uses, inner, bound)
+                    if any(isinstance(s, Loop) for s in walk_stmts(nested)):
+                        _visit(nested, counts, types, uses, visible, bound)
+            case _:
+                pass
 
 
 def _is_plain(value: Expr, visible: set[str]) -> bool:

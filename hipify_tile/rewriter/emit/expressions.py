@@ -126,8 +126,15 @@ class ExpressionPrinter:
                 return f"~{self._at(expr.operand, _ATOM)}", _SIGN
             case UnaryOp.NEG if expr.type.kind is Kind.UINT:
                 return f"T.{expr.type}(0) - {self._at(expr.operand, _PRODUCT)}", _SUM
+            case _ if expr.type.is_float:
+                return self._negated(expr.operand)
             case _:
                 return f"-{self._at(expr.operand, _ATOM)}", _SIGN
+
+    def _negated(self, operand: Expr) -> tuple[str, int]:
+        """Spell a float's negation as a product: TileLang's ``-x`` is ``0 - x``, wrong for zero."""
+        minus_one = self._const(Const(-1.0, operand.type), operand.type == F32)[0]
+        return f"{minus_one} * {self._at(operand, _PRODUCT + 1)}", _PRODUCT
 
     def _binary(self, expr: Binary, bare: bool) -> tuple[str, int]:
         op, type_ = expr.op, expr.type

@@ -80,7 +80,7 @@ def _emit(function: Function, provenance: Provenance) -> Emission:
     taken = set(names) | set(names.values()) | set(launch)
     immutable = set(launch) | {p.name for p in function.params if not p.pointer}
     done = materialize(body, function.locals, immutable, Namer(taken))
-    bound = bindings(done.body, done.locals, immutable)
+    bound = bindings(done.body, function.locals, immutable)
     names |= {n: n for n, _ in done.locals if n not in names}
     printer = ExpressionPrinter(names)
     atomics = AtomicPrinter(printer, {b.name: b.dtype for b in function.buffers})
