@@ -213,12 +213,18 @@ class _Analysis:
         if not self.parsed.system_headers:
             help = "install libstdc++ headers, or pass their folder: -- -isystem FOLDER"
             yield diagnostic("TM0007", Span(self.unit.path, 1, 1, 0, 0), help=help)
-        errors = self.parsed.errors
-        yield from errors[:_ERROR_LIMIT]
-        if len(errors) > _ERROR_LIMIT:
-            more = len(errors) - _ERROR_LIMIT
+        # One cause, such as a missing header, repeats in many places.
+        groups: dict[str, list[Diagnostic]] = {}
+        for error in self.parsed.errors:
+            groups.setdefault(error.notes[0] if error.notes else error.headline, []).append(error)
+        shown = sorted(groups.values(), key=lambda g: g[0].code)[:_ERROR_LIMIT]
+        for group in shown:
+            more = (f"{len(group) - 1} more errors like this",) if len(group) > 1 else ()
+            yield replace(group[0], notes=(*group[0].notes, *more))
+        if len(groups) > _ERROR_LIMIT:
+            headline = f"{len(groups) - _ERROR_LIMIT} more kinds of parse errors"
             span = Span(self.unit.path, 1, 1, 0, 0)
-            yield diagnostic("TM0002", span, headline=f"{more} more parse errors in this unit")
+            yield diagnostic("TM0002", span, headline=headline)
 
     def launch_problems(self, launches: tuple[LaunchFact, ...]) -> Iterator[Diagnostic]:
         known = {(launch.span.file, launch.span.start) for launch in launches}

@@ -32,6 +32,9 @@ _KEEP_GOING = 0x200
 _RECORD_MACROS = TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD
 _PRELUDE = "tm_cuda_prelude.h"
 _PCH_LIMIT = 48
+_CLASHES = (
+    "ambiguous", "redefinition", "redeclar", "conflict", "different kind", "specialization",
+)  # fmt: skip
 # Without the first, every unit instantiates what the prelude leaves pending (100 ms). The key of a
 # precompiled header holds the contents of its sources, so a new time stamp on them means nothing.
 _PCH_ARGS = ("-fpch-instantiate-templates", "-Xclang", "-fno-validate-pch")
@@ -152,13 +155,18 @@ def parse(unit: CompileUnit, *, cache_dir: Path | None) -> ParsedUnit:
         errors = tuple(_errors(tu))
         if best is None or len(errors) < len(best.errors):
             best = ParsedUnit(unit, tu, source, errors, headers.found)
-        # Fewer headers than the precompiled ones may resolve an ambiguity of names; a missing file
-        # is missing either way.
-        if all(e.code == "TM0001" for e in errors):
+        if not any(_may_be_ours(e) for e in errors):
             break
     if best is None:
         raise ParseFailed(unit.path)
     return best
+
+
+def _may_be_ours(error: Diagnostic) -> bool:
+    """Whether an error may come from headers that only the precompiled prelude includes."""
+    return error.code == "TM0002" and any(
+        word in note for note in error.notes[:1] for word in _CLASHES
+    )
 
 
 def _preludes(
