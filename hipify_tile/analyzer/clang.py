@@ -401,12 +401,15 @@ class Spans:
         extent = cursor.extent
         file, start = file_offset(extent.start)
         _, end = file_offset(extent.end)
-        line, column = file_line(extent.start)
-        written_here = start != extent.start.offset and start < end
-        macro = None if written_here else self.macro_at(file, start, max(end, start))
+        first, last = extent.start.offset, extent.end.offset
+        # Both ends have to be a macro's argument for the text between them to be the construct's.
+        if start != first and end != last and start < end:
+            return Span(file, *file_line(extent.start), start, end)
+        macro = self.macro_at(file, first, max(first, last))
+        line, column = extent.start.line, extent.start.column
         if macro is not None:
             return Span(file, line, column, macro[0], macro[1], in_macro=True)
-        return Span(file, line, column, start, max(end, start))
+        return Span(file, line, column, first, max(first, last))
 
 
 def _outermost(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:

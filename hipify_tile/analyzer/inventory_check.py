@@ -21,6 +21,7 @@ from hipify_tile.analyzer.inventory_text import (
 from hipify_tile.ir.span import Span
 
 _NAMED = re.compile(rb"([A-Za-z_]\w*)[ \t\r\n]*\(")
+_INSTANTIATION = re.compile(rb"\s*(?:extern\s+)?template\b(?!\s*<)")
 _REACH = 4000
 _ATTRIBUTES = (b"__launch_bounds__", b"__attribute__", b"__align__", b"__maxnreg__", b"alignas",
                b"__cluster_dims__", b"__block_size__", b"__declspec", b"noexcept")  # fmt: skip
@@ -47,6 +48,7 @@ def lost_kernels(
         file, offset = file_offset(cursor.location)
         names.setdefault(file, []).append(offset)
     lost: list[LostKernel] = []
+    templates = {c.spelling.encode() for c in inventory.kernel_templates.values()}
     for file in inventory.user_files:
         text = inventory.blanked(file)
         lines = Lines(text)
@@ -54,6 +56,8 @@ def lost_kernels(
         places = sorted(names.get(file, []))
         for word in kernel_words(text):
             if in_ranges(word, ignored) or _belongs(text, word, places):
+                continue
+            if _instantiates(text, word, templates):
                 continue
             name, start, end = _name_after(text, word)
             lost.append(LostKernel(name, lines.span(file, start, end)))
@@ -84,6 +88,15 @@ def lost_launches(
 def _belongs(text: bytes, word: int, places: list[int]) -> bool:
     after = [place for place in places if place > word]
     return bool(after) and not any(mark in text[word : after[0]] for mark in (b";", b"{", b"}"))
+
+
+def _instantiates(text: bytes, word: int, templates: set[bytes]) -> bool:
+    """Whether ``word`` stands in ``template __global__ void k<float>(float*);`` of a known one."""
+    begin = max(text.rfind(mark, 0, word) for mark in (b";", b"{", b"}")) + 1
+    end = text.find(b";", word)
+    if not _INSTANTIATION.match(text[begin:word]) or end < 0:
+        return False
+    return any(m.group() in templates for m in re.finditer(rb"\w+", text[word:end]))
 
 
 def _name_after(text: bytes, word: int) -> tuple[str, int, int]:
