@@ -15,11 +15,12 @@ Aliasing. Pointer parameters may point into one another. For buffers ``x`` (read
   result is whatever the schedule gives, so it is outside the contract (execution under several
   schedules reports it as TM5004);
 * a load *after* a store to another buffer in the same iteration is the one well-defined case in
-  which
-  aliasing shows: it is refused unless the loaded or the stored pointer is ``__restrict__``.
+  which aliasing shows: it is refused unless the loaded or the stored pointer is ``__restrict__``.
 
-Does not handle: atomics, barriers, shared memory (the caller has excluded them), several views of
-one stored buffer.
+Two outputs that are one pointer keep their order of stores within an iteration.
+
+Does not handle: loops, atomics, barriers, shared memory (the caller has excluded them), several
+views of one stored buffer.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from hipify_tile.analyzer.affine import (
 from hipify_tile.ir.expr import Cast, Const, Expr, Load, walk
 from hipify_tile.ir.simt import Buffer
 from hipify_tile.ir.span import Span
-from hipify_tile.ir.stmt import Axis, Stmt, Store, exprs, walk_stmts
+from hipify_tile.ir.stmt import Axis, Stmt, Store, bodies, exprs, walk_stmts
 from hipify_tile.ir.types import F64, ScalarType
 
 
@@ -135,21 +136,25 @@ def _loads(body: Sequence[Stmt]) -> list[Load]:
 
 
 def _load_after_foreign_store(body: Sequence[Stmt], buffers: Mapping[str, Buffer]) -> Load | None:
-    """The first load that follows, in program order, a store to a buffer that may alias its own.
+    """The first load that follows, on some path, a store to a buffer that may alias its own."""
+    found: list[Load] = []
 
-    Program order is approximated by source order; the body has no loops.
-    """
-    stored: list[str] = []
-    for stmt in walk_stmts(tuple(body)):
-        for expr in exprs(stmt):
-            for node in walk(expr):
-                if isinstance(node, Load) and any(
-                    _may_alias(buffers[node.buffer], buffers[name]) for name in stored
-                ):
-                    return node
-        if isinstance(stmt, Store):
-            stored.append(stmt.buffer)
-    return None
+    def visit(stmts: Sequence[Stmt], stored: frozenset[str]) -> frozenset[str]:
+        for stmt in stmts:
+            found.extend(
+                node
+                for expr in exprs(stmt)
+                for node in walk(expr)
+                if isinstance(node, Load)
+                and any(_may_alias(buffers[node.buffer], buffers[name]) for name in stored)
+            )
+            if isinstance(stmt, Store):
+                stored |= {stmt.buffer}
+            stored = stored.union(*(visit(nested, stored) for nested in bodies(stmt)))
+        return stored
+
+    visit(body, frozenset())
+    return found[0] if found else None
 
 
 def _may_alias(a: Buffer, b: Buffer) -> bool:

@@ -143,7 +143,7 @@ class Barrier:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """An iteration variable over ``0 <= var < extent``."""
+    """An iteration variable over ``0 <= var < extent``; the extent's type is at least as wide."""
 
     var: Var
     extent: Expr

@@ -232,7 +232,9 @@ class _Checker:
     def _bind(self, axes: tuple[Axis, ...]) -> Generator[str, None, list[str]]:
         added: list[str] = []
         for axis in axes:
-            yield from self._scalar(axis.extent, axis.var.type, f"extent of {axis.var.name}")
+            yield from self._expr(axis.extent)
+            if not axis.extent.type.is_integer or axis.extent.type.bits < axis.var.type.bits:
+                yield f"extent of {axis.var.name} has type {axis.extent.type}"
             if axis.var.name not in self.readable:
                 self.readable[axis.var.name] = axis.var.type
                 added.append(axis.var.name)

@@ -130,12 +130,15 @@ class _Printer:
             source=module_text(self.provenance.module_docstring, prelude, (definition,)),
             prelude=prelude,
             definition=definition,
-            options=("target",) if uses_target else (),
+            options=(*(("target",) if uses_target else ()), *self._tunables()),
             arguments=tuple(map(self._argument, text.arguments())),
             targets=targets,
             assumes=program.assumes,
             ragged=bool(program.allocs),
         )
+
+    def _tunables(self) -> tuple[str, ...]:
+        return tuple(self.names[name] for name, _ in self.program.tunables)
 
     def _argument(self, argument: Argument) -> Argument:
         """A matrix has no symbolic extent of its own: its shape is made of scalar parameters."""
@@ -157,7 +160,8 @@ class _Printer:
         matrices = {self.names[t.name]: t for t in program.tensors if len(t.shape) > 1}
         yield from self.provenance.comment_lines()
         options = ['target="c"'] if uses_target else []
-        options += [f"{self.names[name]}={value}" for name, value in program.tunables]
+        defaults = [value for _, value in program.tunables]
+        options += map("{}={}".format, self._tunables(), defaults)
         yield from _call(f"def {factory}(", options, "):", 0)
         for name, annotation in text.signature():
             if annotation.startswith("T.Tensor") and name not in matrices:

@@ -73,7 +73,7 @@ def recognise_contraction(nest: Nest) -> Nest | NotRaised:
         case (Loop(axes=(_, _)) as loop,):
             pass
         case _:
-            return NotRaised("a contraction needs two parallel axes", nest.span)
+            return NotRaised("a thread runs a loop and there is one parallel axis", nest.span)
     found = _match_sum(loop.body)
     if isinstance(found, NotRaised):
         return found
@@ -150,6 +150,8 @@ def _match_sum(body: Sequence[Stmt]) -> _Sum | NotRaised:
 
 def _single_update(body: Sequence[Stmt], acc: str, dtype: ScalarType) -> tuple[Load, Load] | None:
     """The factors of ``acc = acc + lhs * rhs``; locals that hold a factor are looked through."""
+    if not body:
+        return None
     values: dict[str, Expr] = {}
     *loads, update = body
     for stmt in loads:

@@ -5,6 +5,8 @@
     if (i >= n) return;             if (i < n && mask[i])        extent of i: min(n, …)
     S                        →        S                     →    if (mask[i]) S
 
+    if (c) { S; return; }  T   →   if (c) S else T
+
 A condition is negated exactly: integer comparisons flip, float comparisons (NaN) are wrapped in
 ``!``.
 """
@@ -27,6 +29,7 @@ from hipify_tile.ir.expr import (
     Var,
     walk,
 )
+from hipify_tile.ir.span import Span
 from hipify_tile.ir.stmt import KERNEL, Assign, If, Leave, Stmt, walk_stmts
 from hipify_tile.ir.types import BOOL, I32, I64, U32
 from hipify_tile.rewriter.raise_.forward import names
@@ -70,14 +73,24 @@ def _guard(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         match stmt:
             case Leave(label=label) if label == KERNEL:
                 return body[:i]
-            case If(cond=cond, then=(Leave(label=label),), orelse=orelse) if label == KERNEL:
-                rest = _guard((*orelse, *body[i + 1 :]))
-                return (*body[:i], If(negate(cond), rest, span=stmt.span)) if rest else body[:i]
-            case If(cond=cond, then=then, orelse=(Leave(label=label),)) if label == KERNEL:
-                return (*body[:i], If(cond, _guard((*then, *body[i + 1 :])), span=stmt.span))
+            case If(then=(*_, Leave(label=label))) if label == KERNEL:
+                then = _guard(stmt.then)
+                orelse = _guard((*stmt.orelse, *body[i + 1 :]))
+            case If(orelse=(*_, Leave(label=label))) if label == KERNEL:
+                then = _guard((*stmt.then, *body[i + 1 :]))
+                orelse = _guard(stmt.orelse)
             case _:
                 continue
+        return (*body[:i], *_if(stmt.cond, then, orelse, stmt.span))
     return body
+
+
+def _if(
+    cond: Expr, then: tuple[Stmt, ...], orelse: tuple[Stmt, ...], span: Span | None
+) -> tuple[Stmt, ...]:
+    if then:
+        return (If(cond, then, orelse, span=span),)
+    return (If(negate(cond), orelse, span=span),) if orelse else ()
 
 
 def conjuncts(cond: Expr) -> list[Expr]:
