@@ -25,7 +25,8 @@ from hipify_tile.report.model import KernelReport, Report, Verdict
 MANIFEST = "manifest.json"
 _GENERATOR = "tile-migrate"
 
-Compose = Callable[[str, Sequence[KernelReport]], str]
+Compose = Callable[[str, Sequence[KernelReport]], tuple[str, dict[str, str]]]
+"""(source, kernels) → the module's text and the name of each kernel's factory by kernel id."""
 
 
 class OutputRefused(Exception):
@@ -52,9 +53,8 @@ class Changes:
 def plan(report: Report, compose: Compose, *, unverified: bool) -> dict[str, bytes]:
     """Return the tree's files by relative path, the manifest included.
 
-    ``compose(source, kernels)`` gives the module text for the kernels of one source file, whose
-    path is relative to the report's root. Kernels that were not verified are left out unless
-    ``unverified``.
+    ``compose`` gets the kernels of one source file, whose path is relative to the root. Kernels
+    that were not verified are left out unless ``unverified``.
     """
     base = base_directory(report.root)
     by_source: dict[str, list[KernelReport]] = {}
@@ -68,11 +68,11 @@ def plan(report: Report, compose: Compose, *, unverified: bool) -> dict[str, byt
     files: dict[str, bytes] = {}
     rows: list[dict[str, Any]] = []
     for source in sorted(by_source):
-        kernels = by_source[source]
-        files[names[source]] = compose(source, kernels).encode()
-        rows += [_row(kernel, names[source]) for kernel in kernels]
+        text, factories = compose(source, by_source[source])
+        files[names[source]] = text.encode()
+        rows += [_row(k, names[source], factories[k.id]) for k in by_source[source]]
     written = {row["id"] for row in rows}
-    rows += [_row(kernel, None) for kernel in report.kernels if kernel.id not in written]
+    rows += [_row(kernel, None, None) for kernel in report.kernels if kernel.id not in written]
     files[MANIFEST] = _manifest(report, files, rows)
     return files
 
@@ -101,14 +101,14 @@ def _module_path(source: str) -> str:
     return "/".join((*folders, f"_{name}.py" if name[0].isdigit() else f"{name}.py"))
 
 
-def _row(kernel: KernelReport, file: str | None) -> dict[str, Any]:
+def _row(kernel: KernelReport, file: str | None, factory: str | None) -> dict[str, Any]:
     return {
         "id": kernel.id,
         "mangled": kernel.mangled,
         "verdict": kernel.verdict.value,
         "level": kernel.level.value if kernel.level else None,
         "file": file,
-        "factory": kernel.emission.factory if file and kernel.emission else None,
+        "factory": factory,
     }
 
 

@@ -13,7 +13,7 @@ from hipify_tile.cli import session
 from hipify_tile.cli.options import Format
 from hipify_tile.driver import Stages
 from hipify_tile.report.assemble import exit_code
-from hipify_tile.report.model import KernelReport
+from hipify_tile.report.model import KernelReport, Verdict
 
 DEFAULT_OUT = Path("out")
 
@@ -63,11 +63,23 @@ def execute(request: session.Request, plan: Plan, stages: Stages | None = None) 
     return status
 
 
-def compose(source: str, kernels: Sequence[KernelReport]) -> str:
-    """Return the module text for the kernels of one source file."""
-    from hipify_tile.rewriter.emit.module import compose_module
+def compose(source: str, kernels: Sequence[KernelReport]) -> tuple[str, dict[str, str]]:
+    """Return the module text for the kernels of one source file, and their factories' names."""
+    from hipify_tile.rewriter.emit.module import Member, compose_module, factory_names
 
-    return compose_module(source, [k.emission for k in kernels if k.emission is not None])
+    members = [
+        Member(k.id, k.emission, k.template_args, _remark(k))
+        for k in kernels
+        if k.emission is not None
+    ]
+    return compose_module(source, members), factory_names(members)
+
+
+def _remark(kernel: KernelReport) -> str:
+    if kernel.verdict is Verdict.VERIFIED:
+        return ""
+    codes = ", ".join(d.code for d in kernel.diagnostics if d.code.startswith("TM5"))
+    return f"NOT VERIFIED ({codes or 'not executed'}): compare with the original before use."
 
 
 def _apply(files: dict[str, bytes], out: Path, plan: Plan, closing: list[tuple[str, str]]) -> int:

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from hipify_tile import driver
 from hipify_tile.analyzer.model import CompileUnit, FileStatus, KernelFact, LaunchFact, UnitAnalysis
-from hipify_tile.cli import app, migrate, session
+from hipify_tile.cli import app, session
 from hipify_tile.diagnostics.registry import diagnostic
 from hipify_tile.ir.simt import Kernel
 from hipify_tile.ir.span import Span
@@ -92,7 +92,7 @@ def fake_emit(kernel: Kernel, root: str) -> tuple[LevelResult, ...]:
         level=Level.LOOP,
         factory=kernel.name,
         source=text,
-        prelude=(),
+        prelude=("import tilelang.language as T",),
         definition=text,
         options=(),
         arguments=(),
@@ -140,11 +140,7 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
     """Run the command line in ``tmp_path`` with fake stages and a private cache."""
     monkeypatch.setenv("TILE_MIGRATE_CACHE", str(tmp_path / ".cache"))
     monkeypatch.setattr(session, "run_project", _with_fakes)
-    monkeypatch.setattr(
-        migrate,
-        "compose",
-        lambda source, kernels: f"# from {source}\n" + "".join(k.emission.source for k in kernels),
-    )
+    monkeypatch.setattr(session, "tool_fingerprint", lambda versions: "fixed")
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.chdir(tmp_path)
 

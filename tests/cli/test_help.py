@@ -1,9 +1,8 @@
 """Help is instant, fits 80 columns and is a promise: changes show in the snapshot's diff."""
 
-import os
+import resource
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -46,18 +45,19 @@ def test_help_and_a_cached_run_import_nothing_heavy():
 
 
 def test_help_takes_less_than_400_ms():
+    """Of processor time, which other processes on the machine do not lengthen much."""
     root = Path(__file__).parents[2]
     best = 9.0
     for _ in range(5):
-        started = time.perf_counter()
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         subprocess.run(
             [sys.executable, "-m", "hipify_tile", "--help"],
             cwd=root,
-            env={**os.environ, "COLUMNS": "80"},
             stdout=subprocess.DEVNULL,
             check=True,
         )
-        best = min(best, time.perf_counter() - started)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        best = min(best, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
     assert best < 0.4
 
 
