@@ -1,4 +1,4 @@
-"""Calls into CUDA's and the C++ library's headers: barriers, atomics, math, conversions, refusals."""
+"""Calls into CUDA's and the C++ library's headers: barriers, atomics, math, refusals."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from hipify_tile.analyzer.importing.canonicalize import fold_cast
-from hipify_tile.analyzer.importing.expressions import Expressions, K
+from hipify_tile.analyzer.importing.conversions import K
+from hipify_tile.analyzer.importing.expressions import Expressions
 from hipify_tile.analyzer.importing.memory import as_expr
 from hipify_tile.analyzer.importing.types import PointerType, RecordType
 from hipify_tile.analyzer.importing.values import (
@@ -289,7 +290,7 @@ class Builtins(Expressions):
         if F64 in allowed and F32 in allowed:
             # std::pow(double, int) and the like promote: the result tells, or the operands.
             if result in (F32, F64):
-                return result  # type: ignore[return-value]
+                return result
             floats = [p for p in parameters if p in (F32, F64)]
             if floats:
                 return F64 if F64 in floats else F32

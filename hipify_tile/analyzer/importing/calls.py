@@ -12,7 +12,7 @@ from clang.cindex import CursorKind, TypeKind
 
 from hipify_tile.analyzer import clang
 from hipify_tile.analyzer.importing.builtins import Builtins
-from hipify_tile.analyzer.importing.expressions import K, operands
+from hipify_tile.analyzer.importing.conversions import K, operands
 from hipify_tile.analyzer.importing.mutation import changing_variables, returns_of
 from hipify_tile.analyzer.importing.refusal import Refusal
 from hipify_tile.analyzer.importing.state import Frame
@@ -191,22 +191,22 @@ class Calls(Builtins):
             else:
                 item = self.convert(self.rvalue(argument), self.ctype(parameter))
             if len(self.out) > mark:
-                bound = [b if _is_place(b) else self.protect(b, mark) for b in bound]  # type: ignore
+                bound = [b if isinstance(b, Place) else self.protect(b, mark) for b in bound]
             bound.append(item)
         for parameter, item in zip(parameters, bound, strict=True):
             frame.environment[parameter.hash] = self._parameter(parameter, item)
 
     def _parameter(self, parameter: Any, item: Value | Place) -> Place:
-        if _is_place(item):
-            return item  # type: ignore[return-value]
+        if isinstance(item, Place):
+            return item
         type_ = self.ctype(parameter)
         name = parameter.spelling or "arg"
         if isinstance(item, Closure) or not self.changing.get(parameter.hash, False):
-            return ValuePlace(self.snapshot(item, name), type_)  # type: ignore[arg-type]
+            return ValuePlace(self.snapshot(item, name), type_)
         if isinstance(item, PlacePointer):
             return ValuePlace(item, type_)
         place = self.new_place(name, type_, parameter)
-        self.store(place, item, self.span_of(parameter))  # type: ignore[arg-type]
+        self.store(place, item, self.span_of(parameter))
         return place
 
     def _argument(self, cursor: Any, parameter: Any, arguments: list[Any], i: int) -> Any:
@@ -414,7 +414,9 @@ class Calls(Builtins):
     def closure(self, cursor: Any) -> Value:
         """Import a lambda: captured copies are taken now, the rest is seen through."""
         tokens = [t.spelling for t in cursor.get_tokens()]
-        end = tokens.index("]") if "]" in tokens else 0
+        if tokens[:1] != ["["] or "]" not in tokens:
+            raise self.refuse(cursor, "TM1002", "a lambda inside a macro is not supported")
+        end = tokens.index("]")
         captures = tokens[1:end]
         environment = dict(self.frame.environment)
         by_default = "=" in captures[:1]
@@ -483,9 +485,9 @@ def _is_array_bound(field: Any, expression: Any) -> bool:
             continue
         depth += token.spelling == "["
         if token.extent.start.offset >= expression.extent.start.offset:
-            return depth > 0
+            return bool(depth > 0)
         depth -= token.spelling == "]"
-    return depth > 0
+    return bool(depth > 0)
 
 
 def _type_of(place: Place) -> Any:
@@ -500,7 +502,3 @@ def _type_of(place: Place) -> Any:
             return t
         case _:
             return place.type
-
-
-def _is_place(item: Value | Place) -> bool:
-    return isinstance(item, ScalarPlace | MemoryPlace | RecordPlace | PointerPlace | ValuePlace)

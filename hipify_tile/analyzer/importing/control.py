@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from hipify_tile.analyzer import clang
+from hipify_tile.analyzer.importing.conversions import K, operands
 from hipify_tile.analyzer.importing.counted import counted_loop
-from hipify_tile.analyzer.importing.expressions import K, operands
 from hipify_tile.analyzer.importing.statements import Statements
 from hipify_tile.analyzer.importing.types import ArrayType, VoidType, is_reference
 from hipify_tile.analyzer.importing.values import MemoryPlace, ScalarPlace, Value

@@ -1,8 +1,9 @@
 """Recognition of counted loops: C's ``for`` → ``For`` where that is exact.
 
-``i = a; i < b; i += c`` counts when ``c`` is a literal, the body does not assign ``i`` and cannot change
-``b``. ``i <= b`` needs a ``b`` that is provably below the largest value, ``i != b`` constant bounds
-that the step meets. A comparison in a wider or unsigned type needs bounds that both types hold.
+``i = a; i < b; i += c`` counts when ``c`` is a literal, the body does not assign ``i`` and cannot
+change ``b``. ``i <= b`` needs a ``b`` that is provably below the largest value, ``i != b`` constant
+bounds that the step meets. A comparison in a wider or unsigned type needs bounds that both types
+hold.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from clang.cindex import TypeKind
 from hipify_tile.analyzer import clang
 from hipify_tile.analyzer.importing.canonicalize import canonicalize
 from hipify_tile.analyzer.importing.control import ControlFlow
-from hipify_tile.analyzer.importing.expressions import K, operands
+from hipify_tile.analyzer.importing.conversions import K, operands
 from hipify_tile.analyzer.importing.memory import Storage, first_scalar
 from hipify_tile.analyzer.importing.mutation import changing_variables
 from hipify_tile.analyzer.importing.refusal import Refusal

@@ -335,7 +335,7 @@ def leaf_names(place: Place) -> list[str]:
 def as_expr(value: Value) -> Expr:
     """Return ``value`` as a scalar expression; raises ``Refusal`` if it is none."""
     if is_expr(value):
-        return value  # type: ignore[return-value]
+        return value
     if isinstance(value, MemoryPointer | PlacePointer | NullPointer):
         raise Refusal("TM1004", "a pointer is used as a number")
     raise Refusal("TM1002", "a scalar is expected here")

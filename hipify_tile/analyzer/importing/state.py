@@ -44,8 +44,8 @@ _RESERVED = frozenset(
 class Frame:
     """One activation: the kernel itself or an inlined function.
 
-    ``label`` is what ``return`` leaves, ``result`` where it puts its value (None: nowhere), ``tail``
-    the return statement whose value may be handed back directly.
+    ``label`` is what ``return`` leaves, ``result`` where it puts its value (None: nowhere),
+    ``tail`` the return statement whose value may be handed back directly.
     """
 
     usr: str
@@ -205,7 +205,7 @@ class State:
             case ArrayValue():
                 return ArrayValue(value.type, tuple(self._rebuild(v, take) for v in value.elements))
             case _ if is_expr(value):
-                return take(value)  # type: ignore[arg-type]
+                return take(value)
             case _:
                 return value
 

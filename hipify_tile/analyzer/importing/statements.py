@@ -6,7 +6,7 @@ from typing import Any
 
 from hipify_tile.analyzer import clang
 from hipify_tile.analyzer.importing.calls import Calls, needs_construction
-from hipify_tile.analyzer.importing.expressions import K, operands, zero
+from hipify_tile.analyzer.importing.conversions import K, operands, zero
 from hipify_tile.analyzer.importing.memory import array_shape, first_scalar
 from hipify_tile.analyzer.importing.refusal import Refusal
 from hipify_tile.analyzer.importing.types import (

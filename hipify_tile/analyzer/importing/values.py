@@ -1,15 +1,15 @@
 """What C expressions become before they are IR: addresses, places (lvalues) and values (rvalues).
 
-An ``Address`` is a storage plus a sum of ``expression * stride`` in bytes, so that every view type of
-the storage can be indexed exactly. ``subscripts`` keeps the indices of a multi-dimensional array as
-long as the address was formed by subscripts alone.
+An ``Address`` is a storage plus a sum of ``expression * stride`` in bytes, so that every view type
+of the storage can be indexed exactly. ``subscripts`` keeps the indices of a multi-dimensional array
+as long as the address was formed by subscripts alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeGuard
 
 from hipify_tile.analyzer.importing.types import CType, PointerType, RecordType
 from hipify_tile.ir.expr import (
@@ -186,7 +186,7 @@ Value = (
 )
 
 
-def is_expr(value: Value) -> bool:
+def is_expr(value: Value) -> TypeGuard[Expr]:
     """Whether ``value`` is a scalar expression."""
     return isinstance(value, _EXPR)
 
