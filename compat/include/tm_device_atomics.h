@@ -27,6 +27,16 @@ static inline T tm_atomic_update(T *address, Next next) {
 #define TM_ATOMIC_ONE(NAME, T, EXPR)                                                             \
   TM_FN T NAME(T *address, T value)                                                                \
       TM_IS(return tm_atomic_update(address, [value](T old) -> T { return EXPR; });)
+// An exchange that changes nothing is a spinning thread: the others get their turn.
+#define TM_ATOMIC_EXCHANGE_ONE(NAME, T)                                                          \
+  TM_FN T NAME(T *address, T value)                                                                \
+      TM_IS(T old = tm_atomic_update(address, [value](T) -> T { return value; });                  \
+            if (old == value) tm_yield();                                                          \
+            return old;)
+#define TM_ATOMIC_EXCHANGE(T)                                                                    \
+  TM_ATOMIC_EXCHANGE_ONE(atomicExch, T)                                                            \
+  TM_ATOMIC_EXCHANGE_ONE(atomicExch_block, T)                                                      \
+  TM_ATOMIC_EXCHANGE_ONE(atomicExch_system, T)
 #define TM_ATOMIC(NAME, T, EXPR)                                                                 \
   TM_ATOMIC_ONE(NAME, T, EXPR)                                                                     \
   TM_ATOMIC_ONE(NAME##_block, T, EXPR)                                                             \
@@ -55,7 +65,7 @@ static inline T tm_atomic_update(T *address, Next next) {
   TM_ATOMIC(atomicXor, T, (T)(old ^ value))
 #define TM_ATOMIC_BASIC(T)                                                                       \
   TM_ATOMIC(atomicAdd, T, (T)(old + value))                                                        \
-  TM_ATOMIC(atomicExch, T, value)                                                                  \
+  TM_ATOMIC_EXCHANGE(T)                                                                            \
   TM_ATOMIC_CAS(T)
 TM_ATOMIC_INTEGERS(TM_ATOMIC_ORDERED)
 TM_ATOMIC_ORDERED(long long)
@@ -67,8 +77,10 @@ TM_ATOMIC(atomicInc, unsigned int, old >= value ? 0u : old + 1u)
 TM_ATOMIC(atomicDec, unsigned int, (old == 0u || old > value) ? value : old - 1u)
 TM_ATOMIC(atomicAdd, float, old + value)
 TM_ATOMIC(atomicAdd, double, old + value)
-TM_ATOMIC(atomicExch, float, value)
+TM_ATOMIC_EXCHANGE(float)
 
+#undef TM_ATOMIC_EXCHANGE
+#undef TM_ATOMIC_EXCHANGE_ONE
 #undef TM_ATOMIC_BASIC
 #undef TM_ATOMIC_ORDERED
 #undef TM_ATOMIC_INTEGERS

@@ -24,6 +24,7 @@ from pathlib import Path
 
 from hipify_tile.analyzer.model import KernelFact, UnitAnalysis
 from hipify_tile.compat import include_dir
+from hipify_tile.ir.span import Span
 from hipify_tile.verify import native
 from hipify_tile.verify.overlay import Overlay, write_overlay
 
@@ -126,6 +127,15 @@ class OracleLibrary:
 
 
 @dataclass(frozen=True, slots=True)
+class Instrument:
+    """Extra compiler flags, linker flags and source text of an instrumented build."""
+
+    compile_flags: tuple[str, ...] = ()
+    link_flags: tuple[str, ...] = ()
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class OracleFailure:
     """The unit does not compile: ``message`` is the compiler's first error, for TM5002."""
 
@@ -133,20 +143,26 @@ class OracleFailure:
 
 
 def build_oracle(
-    analysis: UnitAnalysis, kernels: Sequence[KernelFact], cache: Path, cxx: str = "g++"
+    analysis: UnitAnalysis,
+    kernels: Sequence[KernelFact],
+    cache: Path,
+    cxx: str = "g++",
+    *,
+    instrument: Instrument | None = None,
 ) -> OracleLibrary | OracleFailure:
     """Compile the reference of these kernels, or take it from ``cache``.
 
+    ``instrument`` adds what ``coverage.Meter`` reads.
     A kernel whose entry or body does not compile lands in ``failed``; the others survive.
     """
     failed: dict[str, str] = {}
+    broken: set[Span] = set()
     symbols = [symbol.qualified for symbol in analysis.symbols]
     while True:
         chosen = [kernel for kernel in kernels if kernel.id not in failed]
         if kernels and not chosen:
             return OracleFailure(next(iter(failed.values())))
-        blanked = {k.id for k in analysis.kernels if k.id in failed}
-        overlay = Overlay.of(analysis, [k.span for k in analysis.kernels if k.id in blanked])
+        overlay = Overlay.of(analysis, tuple(broken))
         lines = [f'#include "{overlay.twin(analysis.unit.path)}"', *_SUPPORT.splitlines()]
         owner: dict[int, str] = {}
         entries: dict[str, str] = {}
@@ -164,36 +180,40 @@ def build_oracle(
                 f"{{ *size = sizeof({name}); return (void *)&{name}; }}"
             )
             owner[len(lines)] = name
-        build = _Build(cxx, (*overlay.compile_args(analysis.unit), *_standard(analysis)), cache)
+        arguments = (*overlay.compile_args(analysis.unit), *_standard(analysis))
+        build = _Build(cxx, arguments, cache, instrument or Instrument())
+        lines.extend(build.instrument.text.splitlines())
         result = build.run("\n".join(lines) + "\n", overlay)
         if isinstance(result, Path):
             return OracleLibrary(result, entries, accessors, failed)
-        guilty = _guilty(result, owner, analysis, overlay) - failed.keys()
-        bad_symbols = [name for name in symbols if name in guilty]
+        message = _first_error(result)
+        guilty = _guilty_entries(result, owner)
+        if not guilty:
+            bodies = _guilty_bodies(result, analysis, overlay) - broken
+            broken |= bodies
+            guilty = {k.id for k in analysis.kernels if k.span in bodies}
+        if not guilty:
+            return OracleFailure(message)
         symbols = [name for name in symbols if name not in guilty]
-        bad_kernels = [k.id for k in analysis.kernels if k.id in guilty]
-        if not bad_symbols and not bad_kernels:
-            return OracleFailure(_first_error(result))
-        failed.update({identity: guilty_message(result) for identity in bad_kernels})
+        failed.update({k.id: message for k in analysis.kernels if k.id in guilty})
 
 
 def build_cuda_text(
-    source: str, entry: str, cache: Path, cxx: str = "g++"
+    source: str, entry: str, cache: Path, cxx: str = "g++", *, tail: str = ""
 ) -> OracleLibrary | OracleFailure:
-    """Compile CUDA source text with one ``__global__`` function ``entry``; its id is ``entry``."""
+    """Compile CUDA source text with one ``__global__`` function ``entry``; its id is ``entry``.
+
+    ``tail`` is C++ that follows the entry functions' support code.
+    """
     text = (
         f"{source}\n{_SUPPORT}"
         f"TM_ENTRY void tm_entry_0(void **a) {{ tm_oracle::call(&{entry}, a); }}\n"
+        f"{tail}"
     )
     result = _Build(cxx, ("-std=c++17",), cache).run(text, None)
     if isinstance(result, Path):
         return OracleLibrary(result, {entry: "tm_entry_0"})
     return OracleFailure(_first_error(result))
-
-
-def guilty_message(stderr: str) -> str:
-    """The compiler's first error, as one line."""
-    return _first_error(stderr)
 
 
 def _standard(analysis: UnitAnalysis) -> tuple[str, ...]:
@@ -208,24 +228,21 @@ def _first_error(stderr: str) -> str:
     return (stderr.strip().splitlines() or ["the compiler failed without a message"])[0][:300]
 
 
-def _guilty(
-    stderr: str, owner: dict[int, str], analysis: UnitAnalysis, overlay: Overlay
-) -> set[str]:
-    """Which entries, symbols or kernel bodies the errors point into."""
-    found = {
-        owner[int(line)]
-        for line in re.findall(rf"{re.escape(_MAIN)}:(\d+)", stderr)
-        if int(line) in owner
-    }
+def _guilty_entries(stderr: str, owner: dict[int, str]) -> set[str]:
+    """Which appended entry functions (by kernel id or symbol) the errors come from."""
+    lines = {int(line) for line in re.findall(rf"{re.escape(_MAIN)}:(\d+)", stderr)}
+    return {owner[line] for line in lines & owner.keys()}
+
+
+def _guilty_bodies(stderr: str, analysis: UnitAnalysis, overlay: Overlay) -> set[Span]:
+    """Which kernels' own text the errors point into."""
+    found: set[Span] = set()
     for path, line in re.findall(r"^(\S+?):(\d+):\d+: (?:fatal )?error:", stderr, re.M):
-        original = overlay.original(path)
-        for kernel in analysis.kernels:
-            if kernel.span.file != original or kernel.span.in_macro:
+        for span in {k.span for k in analysis.kernels}:
+            if span.in_macro or span.file != overlay.original(path):
                 continue
-            first = kernel.span.line
-            last = first + overlay.newlines(kernel.span)
-            if first <= int(line) <= last:
-                found.add(kernel.id)
+            if span.line <= int(line) <= span.line + overlay.newlines(span):
+                found.add(span)
     return found
 
 
@@ -248,6 +265,7 @@ class _Build:
     cxx: str
     args: tuple[str, ...]
     cache: Path
+    instrument: Instrument = Instrument()
 
     def run(self, main: str, overlay: Overlay | None) -> Path | str:
         """The library's path, or the compiler's messages."""
@@ -258,6 +276,7 @@ class _Build:
                     EXACT_FLAGS,
                     _MODE_FLAGS,
                     self.args,
+                    self.instrument.compile_flags,
                     main,
                     overlay.fingerprint() if overlay else "",
                 ]
@@ -285,6 +304,7 @@ class _Build:
         headers = include_dir()
         prelude = self._precompiled_prelude(arguments)
         command = [self.cxx, "-x", "c++", *EXACT_FLAGS, *_MODE_FLAGS, *arguments]
+        command += self.instrument.compile_flags
         command += ["-isystem", str(headers), "-include", prelude or "tm_cuda_prelude.h"]
         command += ["-c", str(folder / _MAIN), "-o", str(folder / "main.o")]
         message = _run(command)
@@ -297,7 +317,8 @@ class _Build:
             return message
         (folder / "shared.s").write_text(_dynamic_shared(folder / "main.o"))
         link = [self.cxx, "-shared", "-Wl,-Bsymbolic", "-o", str(folder / "oracle.so")]
-        return _run([*link, str(folder / "main.o"), str(folder / "shared.s")])
+        link += [str(folder / "main.o"), str(folder / "shared.s")]
+        return _run([*link, *self.instrument.link_flags])
 
     def _precompiled_prelude(self, arguments: list[str]) -> str | None:
         """The prelude precompiled with these flags; None where user flags come before it."""
@@ -326,7 +347,7 @@ class _Build:
 
 
 def _run(command: list[str]) -> str | None:
-    """Run a tool; its messages if it failed. Raises FileNotFoundError where there is no such tool."""
+    """Run a tool; its messages if it failed. Raises FileNotFoundError if there is none."""
     environment = {**os.environ, "LC_ALL": "C"}
     environment.pop("LD_PRELOAD", None)
     result = subprocess.run(

@@ -1,6 +1,6 @@
 """A copy of a unit's source files in which pure host functions have empty bodies.
 
-``int main() { ... k<<<g, b>>>(p); ... }  →  int main() { __builtin_trap(); ... }`` (line numbers stay).
+``int main() { k<<<g, b>>>(p); }  →  int main() { __builtin_trap(); }`` (line numbers stay).
 Host bodies hold what only nvcc can compile; kernels and all they use are left byte for byte.
 """
 
@@ -76,7 +76,7 @@ class Overlay:
         return digest.hexdigest()
 
     def compile_args(self, unit: CompileUnit) -> tuple[str, ...]:
-        """The unit's parsing flags for g++: include paths absolute, their overlay twins in front."""
+        """The unit's parsing flags for g++: absolute include paths, their overlay twins in front."""
         folders = {os.path.dirname(name) for name, _ in self.files}
         out: list[str] = []
         arguments = list(unit.args)
@@ -98,9 +98,9 @@ class Overlay:
                 out += [arg, value]
             elif arg.startswith(("-D", "-U")):
                 out.append(arg)
-        # Quoted includes of files that are not the project's own start at the original's folder.
+        # Relative includes of files that were not copied: from the original's folder, as a last resort.
         for folder in sorted(folders):
-            out += ["-iquote", folder]
+            out += ["-idirafter", folder]
         return tuple(out)
 
 

@@ -92,8 +92,8 @@ enum BlockStoreAlgorithm { BLOCK_STORE_DIRECT, BLOCK_STORE_STRIPED, BLOCK_STORE_
   struct TempStorage { int unused; };                                                               \
   __device__ NAME(TempStorage &);                                                                   \
   __device__ NAME();                                                                                \
-  template <class... A> __device__ T Sum(A &&...arguments);                                         \
-  template <class... A> __device__ T Reduce(A &&...arguments);
+  template <class... Rest> __device__ T Sum(Rest &&...arguments);                                         \
+  template <class... Rest> __device__ T Reduce(Rest &&...arguments);
 template <class T, int X, BlockReduceAlgorithm R = BLOCK_REDUCE_WARP_REDUCTIONS, int Y = 1, int Z = 1, int A = 0>
 struct BlockReduce { TM_CUB_REDUCE(BlockReduce) };
 template <class T, int N = 32, int A = 0> struct WarpReduce { TM_CUB_REDUCE(WarpReduce) };
@@ -101,10 +101,10 @@ template <class T, int N = 32, int A = 0> struct WarpReduce { TM_CUB_REDUCE(Warp
 #define TM_CUB_SCAN(NAME)                                                                           \
   struct TempStorage { int unused; };                                                               \
   __device__ NAME(TempStorage &);                                                                   \
-  template <class... A> __device__ void ExclusiveSum(A &&...arguments);                             \
-  template <class... A> __device__ void InclusiveSum(A &&...arguments);                             \
-  template <class... A> __device__ void ExclusiveScan(A &&...arguments);                            \
-  template <class... A> __device__ void InclusiveScan(A &&...arguments);
+  template <class... Rest> __device__ void ExclusiveSum(Rest &&...arguments);                             \
+  template <class... Rest> __device__ void InclusiveSum(Rest &&...arguments);                             \
+  template <class... Rest> __device__ void ExclusiveScan(Rest &&...arguments);                            \
+  template <class... Rest> __device__ void InclusiveScan(Rest &&...arguments);
 template <class T, int X, BlockScanAlgorithm R = BLOCK_SCAN_RAKING, int Y = 1, int Z = 1, int A = 0>
 struct BlockScan { TM_CUB_SCAN(BlockScan) };
 template <class T, int N = 32, int A = 0> struct WarpScan { TM_CUB_SCAN(WarpScan) };
@@ -113,14 +113,14 @@ template <class T, int N = 32, int A = 0> struct WarpScan { TM_CUB_SCAN(WarpScan
   struct TempStorage { int unused; };                                                               \
   __device__ NAME(TempStorage &);                                                                   \
   __device__ NAME();                                                                                \
-  template <class... A> __device__ void METHOD(A &&...arguments);
+  template <class... Rest> __device__ void METHOD(Rest &&...arguments);
 template <class T, int X, int I, BlockLoadAlgorithm R = BLOCK_LOAD_DIRECT, int Y = 1, int Z = 1, int A = 0>
 struct BlockLoad { TM_CUB_MOVE(BlockLoad, Load) };
 template <class T, int X, int I, BlockStoreAlgorithm R = BLOCK_STORE_DIRECT, int Y = 1, int Z = 1, int A = 0>
 struct BlockStore { TM_CUB_MOVE(BlockStore, Store) };
 template <class K, int X, int I, class V = void> struct BlockRadixSort {
   TM_CUB_MOVE(BlockRadixSort, Sort)
-  template <class... A> __device__ void SortDescending(A &&...arguments);
+  template <class... Rest> __device__ void SortDescending(Rest &&...arguments);
 };
 #undef TM_CUB_MOVE
 template <class T> using CountingInputIterator = T *;
