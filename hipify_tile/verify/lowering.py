@@ -46,9 +46,10 @@ _VECTORIZE = "tirx.disable_vectorize"
 _GUARDS = "tl.disable_safe_memory_legalize"
 _PLAIN_POINTERS = {"tl.disable_tma_lower": True, "tl.disable_warp_specialized": True}
 
+# GCC treats fmin and fmax as commutative, which decides between -0 and +0.
 C_FLAGS = (
     "-O2", "-std=c++17", "-ffp-contract=off", "-fwrapv", "-fno-strict-aliasing", "-w", "-shared",
-    "-fPIC",
+    "-fPIC", "-fno-builtin-fmin", "-fno-builtin-fminf", "-fno-builtin-fmax", "-fno-builtin-fmaxf",
 )  # fmt: skip
 _C_TYPES = {"bool": "bool", "float32": "float", "float64": "double", "float16": "half"}
 

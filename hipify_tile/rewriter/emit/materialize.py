@@ -253,8 +253,7 @@ class _Materializer:
                 return replace(expr, operand=self.hold(operand, pre))
             case Binary(op=op, lhs=lhs, rhs=rhs, type=type_):
                 if type_.is_float:
-                    shared = op in (BinaryOp.SUB, BinaryOp.DIV, BinaryOp.ADD)
-                    if shared and self.share(lhs, rhs):
+                    if op is not BinaryOp.MUL and self.share(lhs, rhs):
                         return replace(expr, lhs=self.hold(lhs, pre))
                     return expr
                 if op in (BinaryOp.DIV, BinaryOp.REM) and rhs == Const(0, type_):
@@ -262,6 +261,8 @@ class _Materializer:
                 if op in _ORDERED and type_.kind is Kind.UINT:
                     return map_children(expr, lambda e: self.opaque(e, pre))
                 return expr
+            case Call(args=args) if all(isinstance(a, Const) for a in args):
+                return replace(expr, args=(self.hold(args[0], pre), *args[1:]))
             case Call(name="min" | "max", type=type_) if type_.kind is Kind.UINT:
                 return map_children(expr, lambda e: self.opaque(e, pre))
             case Cast(operand=operand, type=type_):
@@ -304,9 +305,11 @@ class _Materializer:
         return any(isinstance(e, Binary) and self.share(e.lhs, e.rhs) for e in walk(expr))
 
     def share(self, lhs: Expr, rhs: Expr) -> bool:
-        """Whether both sides read a common variable or element."""
-        leaves = [e for e in walk(lhs) if isinstance(e, Var | Load)]
-        return any(e in leaves for e in walk(rhs) if isinstance(e, Var | Load))
+        """Whether both sides contain a common operand; two literals alone are none."""
+        if isinstance(lhs, Const) and isinstance(rhs, Const):
+            return False
+        mine = list(walk(lhs))
+        return any(e in mine for e in walk(rhs))
 
 
 def _as_int64(expr: Expr) -> Expr:

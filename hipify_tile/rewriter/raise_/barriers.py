@@ -23,8 +23,7 @@ reads memory where some threads may have ended (the read might be one that never
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from hipify_tile.analyzer.uniformity import Uniformity, analyze, is_exit_guard, reads_memory
 from hipify_tile.diagnostics.model import Diagnostic, Label
@@ -51,7 +50,7 @@ from hipify_tile.passes import Pass, Refusal
 from hipify_tile.rewriter.names import Namer
 from hipify_tile.rewriter.raise_.expand import expand
 from hipify_tile.rewriter.raise_.launch_axes import LaunchAxes, launch_axes
-from hipify_tile.rewriter.raise_.structurize import Exits, contains_barrier, structurize
+from hipify_tile.rewriter.raise_.structurize import Exits, structurize
 
 
 @dataclass(frozen=True)
@@ -87,7 +86,10 @@ class DistributeBarriers(Pass):
 
 
 class _Splitter:
-    """Splits statement lists at barriers; ``block_level`` are the locals assigned once a block."""
+    """Splits statement lists at barriers; ``block_level`` are the locals assigned once a block.
+
+    ``labels`` are those of statements that are executed once a block.
+    """
 
     def __init__(
         self, kernel: Kernel, uniform: Uniformity, exit_flag: str, axes: LaunchAxes
@@ -97,26 +99,31 @@ class _Splitter:
         self.exit_flag = exit_flag
         self.axes = axes
         self.block_level: set[str] = set()
+        self.labels: set[str] = set()
         self._grow()
 
     def _grow(self) -> None:
         """Close ``block_level`` over what its values and controlling conditions read."""
         names = {name for name, _ in self.kernel.locals}
+        statements = list(walk_stmts(self.kernel.body))
         while True:
-            before = len(self.block_level)
-            for stmt in walk_stmts(self.kernel.body):
+            before = len(self.block_level), len(self.labels)
+            for stmt in statements:
+                if not self.is_split(stmt):
+                    continue
                 match stmt:
-                    case Assign(target=target, value=value) if target in self.block_level:
+                    case Assign(value=value):
                         self.block_level |= _reads(value) & names
-                    case If() | While() if self.is_split(stmt):
-                        if not is_exit_guard(stmt, self.exit_flag):
-                            self.block_level |= _reads(stmt.cond) & names
-                    case For() if self.is_split(stmt):
+                    case If() | While() if not is_exit_guard(stmt, self.exit_flag):
+                        self.block_level |= _reads(stmt.cond) & names
+                    case For():
                         self.block_level |= (_reads(stmt.start) | _reads(stmt.stop)) & names
                         self.block_level.add(stmt.var.name)
                     case _:
                         pass
-            if len(self.block_level) == before:
+                if isinstance(stmt, For | While | Block):
+                    self.labels.add(stmt.label)
+            if (len(self.block_level), len(self.labels)) == before:
                 return
 
     def is_split(self, stmt: Stmt) -> bool:
@@ -126,17 +133,10 @@ class _Splitter:
                 return True
             case Assign(target=name):
                 return name in self.block_level
+            case Leave(label=label):
+                return label in self.labels
             case _:
-                inner = [s for b in bodies(stmt) for s in walk_stmts(b)]
-                if any(
-                    isinstance(s, Barrier)
-                    or (isinstance(s, Assign) and s.target in self.block_level)
-                    for s in inner
-                ):
-                    return True
-                own = {s.label for s in inner if isinstance(s, For | While | Block)}
-                own |= {stmt.label} if isinstance(stmt, For | While | Block) else set()
-                return any(isinstance(s, Leave) and s.label not in own for s in (stmt, *inner))
+                return any(self.is_split(s) for b in bodies(stmt) for s in b)
 
     def split(self, body: tuple[Stmt, ...], guard: Expr | None = None) -> tuple[Stmt, ...]:
         """Return the block-level form of ``body``; ``guard`` says which threads still run."""
@@ -221,11 +221,3 @@ def _may_trap(expr: Expr) -> bool:
             return not (isinstance(rhs, Const) and rhs.value not in (0, -1))
         case _:
             return False
-
-
-def regions(body: tuple[Stmt, ...]) -> Iterator[Loop]:
-    """Yield the thread loops of a nest's body, in order."""
-    return (s for s in walk_stmts(body) if isinstance(s, Loop))
-
-
-_ = (replace, contains_barrier)

@@ -26,7 +26,18 @@ from hipify_tile.rewriter.pipeline import emit_levels
 from hipify_tile.verify.lowering import compile_c, lower
 
 C_TYPES = {"bool": "bool", "float32": "float", "float64": "double"}
-_FLAGS = ["-O1", "-std=c++17", "-ffp-contract=off", "-fwrapv", "-fno-strict-aliasing", "-w"]
+_FLAGS = [
+    "-O1",
+    "-std=c++17",
+    "-ffp-contract=off",
+    "-fwrapv",
+    "-fno-strict-aliasing",
+    "-w",
+    "-fno-builtin-fmin",
+    "-fno-builtin-fminf",
+    "-fno-builtin-fmax",
+    "-fno-builtin-fmaxf",
+]
 
 
 def c_type(type_):
