@@ -21,6 +21,7 @@ from hipify_tile.ir.expr import walk
 from hipify_tile.ir.simt import Kernel
 from hipify_tile.ir.span import Span
 from hipify_tile.ir.stmt import exprs, walk_stmts
+from hipify_tile.verify.oracle import Instrument
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,8 @@ class CoverageError(RuntimeError):
     """gcov is missing or its answer cannot be read."""
 
 
-_HOOKS = """extern "C" {
+_HOOKS = """\
+extern "C" {
 void __gcov_dump(void);
 void __gcov_reset(void);
 __attribute__((visibility("default"))) void tm_coverage_dump(void) {
@@ -49,24 +51,22 @@ __attribute__((visibility("default"))) void tm_coverage_dump(void) {
 """
 
 
-def instrument_flags(cache: Path) -> tuple[str, ...]:
-    """g++ flags for a reference build whose coverage ``Meter`` can read.
+def instrument(cache: Path) -> Instrument:
+    """Return what makes a reference build readable by ``Meter``.
 
     Counters for every arc, notes in ``cache/coverage``, and a trap on an index beyond an array of
     static extent (shared or local), which guard pages cannot see.
     """
     notes = cache / "coverage"
     notes.mkdir(parents=True, exist_ok=True)
-    hooks = cache / "tm_coverage_hooks.cpp"
-    hooks.write_text(_HOOKS, encoding="utf-8")
-    return (
+    flags = (
         "--coverage",
         "-dumpdir",
         f"{notes}/",
         "-fsanitize=bounds",
         "-fsanitize-undefined-trap-on-error",
-        str(hooks),
     )
+    return Instrument(flags, ("-lgcov",), _HOOKS)
 
 
 class Meter:
@@ -89,6 +89,40 @@ class Meter:
             if not note.exists():
                 shutil.copy(self._notes / note.name, note)
         return measure(data, self._mangled, self._relevant)
+
+
+def measure(self) -> Coverage:
+        """Coverage by everything this process ran so far; raises CoverageError."""
+        os.environ["GCOV_PREFIX"] = str(self._data)
+        ctypes.CDLL(str(self._library)).tm_coverage_dump()
+        data = sorted(self._data.rglob("*.gcda"))
+        for path in data:
+            note = path.with_suffix(".gcno")
+            if not note.exists():
+                shutil.copy(self._notes / note.name, note)
+        return measure(data, self._mangled, self._relevant)
+
+    def _dump(self) -> None:
+        """Write the counters out, which adds them to those written before.
+
+        The reference build has no constructors, so the ones that register counters with
+        libgcov are called here, once.
+        """
+        library = ctypes.CDLL(str(self._library))
+        if not self._registered:
+            self._registered = True
+            listing = subprocess.run(
+                ["nm", str(self._library)], capture_output=True, text=True, check=False
+            ).stdout
+            found = dict(
+                reversed(row.split()[::2]) for row in listing.splitlines() if row[0] != " "
+            )
+            here = ctypes.cast(library.tm_coverage_dump, ctypes.c_void_p).value or 0
+            base = here - int(found["tm_coverage_dump"], 16)
+            for name, address in found.items():
+                if name.startswith("_sub_I_"):
+                    ctypes.CFUNCTYPE(None)(base + int(address, 16))()
+        library.tm_coverage_dump()
 
 
 def measure(data: Sequence[Path], mangled: str, relevant: frozenset[tuple[str, int]]) -> Coverage:

@@ -15,7 +15,7 @@ from pathlib import Path
 from hipify_tile.analyzer.model import KernelFact, LaunchFact, UnitAnalysis
 from hipify_tile.diagnostics.registry import diagnostic
 from hipify_tile.rewriter.model import Emission, Level, LevelResult
-from hipify_tile.verify.coverage import Meter, instrument_flags
+from hipify_tile.verify.coverage import Meter, instrument
 from hipify_tile.verify.executors import Original
 from hipify_tile.verify.isolate import Lost, isolated
 from hipify_tile.verify.judge import Judge, Limits
@@ -52,7 +52,7 @@ def verify_kernels(
     with tempfile.TemporaryDirectory(prefix="tile-migrate-") as scratch:
         cache = Path(scratch)
         built = build_oracle(
-            analysis, [f for f, _ in work], cache, cxx, flags=instrument_flags(cache)
+            analysis, [f for f, _ in work], cache, cxx, instrument=instrument(cache)
         )
         if isinstance(built, OracleFailure):
             return {f.id: _all(f, e, seed, "TM5002", built.message) for f, e in work}

@@ -11,7 +11,7 @@ import pytest
 from hipify_tile.analyzer.model import KernelFact
 from hipify_tile.ir.simt import Kernel
 from hipify_tile.ir.span import Span
-from hipify_tile.verify.coverage import Meter, instrument_flags
+from hipify_tile.verify.coverage import Meter, instrument
 
 SOURCE = """\
 template <int N> void k(int n, float *y, int i) {
@@ -27,12 +27,14 @@ MANGLED = "_Z1kILi4EEviPfi"
 @pytest.fixture
 def meter(tmp_path):
     source = tmp_path / "k.cpp"
-    source.write_text(SOURCE)
+    extra = instrument(tmp_path)
+    source.write_text(SOURCE + extra.text)
     library = tmp_path / "k.so"
-    flags = instrument_flags(tmp_path)
-    subprocess.run(
-        ["g++", "-O1", "-fPIC", "-shared", str(source), "-o", str(library), *flags], check=True
-    )
+    made = tmp_path / "k.o"
+    compiler = ["g++", "-O1", "-fPIC", *extra.compile_flags]
+    subprocess.run([*compiler, "-c", str(source), "-o", str(made)], check=True)
+    link = ["g++", "-shared", str(made), "-o", str(library), *extra.link_flags]
+    subprocess.run(link, check=True)
     kernel = Kernel("k", MANGLED, (), (), (), (), ())
     fact = KernelFact("k", "", "k", "k", "k<4>", MANGLED, (), "", Span("", 1, 1, 0, 0), "", kernel)
     return ctypes.CDLL(str(library)).run, Meter(tmp_path, library, fact, kernel)
