@@ -31,7 +31,7 @@ from hipify_tile.rewriter.pipeline import emit_levels
 from hipify_tile.verify.cases import Case, Launch, Memory, numpy_dtype
 from hipify_tile.verify.executors import Original, packed, scalar_bytes
 from hipify_tile.verify.inputs import CaseSearch
-from hipify_tile.verify.lowering import Lowered, lower, tilelang_include
+from hipify_tile.verify.lowering import Lowered, LoweringError, lower, tilelang_include
 from hipify_tile.verify.oracle import OracleFailure, build_oracle
 from hipify_tile.verify.roles import Roles, roles_of
 from hipify_tile.verify.shapes import LaunchSource
@@ -173,7 +173,11 @@ class Exporter:
                     self.skipped.append(f"{fact.id}: no reference build")
                     continue
                 launches = [x for x in analysis.launches if x.kernel_usr == fact.usr]
-                self.kernel(analysis, fact, launches, Original(fact.kernel, loaded, entry))
+                try:
+                    self.kernel(analysis, fact, launches, Original(fact.kernel, loaded, entry))
+                except LoweringError as error:
+                    notes = " ".join(error.diagnostic.notes)
+                    self.skipped.append(f"{fact.id}: {error.diagnostic.code} {notes}")
 
     def kernel(
         self,

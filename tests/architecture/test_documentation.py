@@ -72,5 +72,7 @@ def test_documents_name_registered_codes_and_existing_files() -> None:
         if "docs/diagnostics" in str(page):
             continue
         for name in re.findall(r"`((?:\w+/)+[\w.]*)`", text):
+            if "xxxx" in name:
+                continue  # stands for any code
             roots = (ROOT, ROOT / "hipify_tile", page.parent)
             assert any((root / name).exists() for root in roots), f"{page.name} names {name}"
