@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -134,7 +135,7 @@ class Inventory:
         self.macros: set[str] = set()
         self._sources = {parsed.unit.path: parsed.source}
         self._blanked: dict[str, bytes] = {}
-        self._pending: list[Function] = []
+        self._pending: deque[Function] = deque()
         self._queued: set[str] = set()
         self._excluded = _library_folders(parsed)
         self.top = [c for c in parsed.tu.cursor.get_children() if self._in_user_file(c)]
@@ -146,7 +147,7 @@ class Inventory:
             else:
                 self._declaration(cursor, dependent=False)
         while self._pending:
-            function = self._pending.pop()
+            function = self._pending.popleft()
             self.functions[function.usr] = function
             self._scan(function, lexical=False)
 

@@ -77,7 +77,8 @@ template <int (*F)(int)> __global__ void through(int* a) {}
 template <class... T> __global__ void pack(T... t) {}
 __host__ __device__ int sq(int x) { return x * x; }
 template <class F> __global__ void functor(F f) {}
-int main() { through<sq><<<1, 1>>>(0); pack<<<1, 1>>>(1, 2.0); struct L {}; functor<<<1, 1>>>(L{}); }
+int main() { through<sq><<<1, 1>>>(0); pack<<<1, 1>>>(1, 2.0);
+  struct L {}; functor<<<1, 1>>>(L{}); }
 template <class T, int N> __global__ void explicitly(T* a) { a[0] = N; }
 template __global__ void explicitly<double, 3>(double*);
 """,
