@@ -98,7 +98,7 @@ def test_wheel_works_in_a_fresh_environment(wheel: Path, tmp_path: Path) -> None
     assert result.returncode == 0, result.stdout + result.stderr
     code = (
         "import hipify_tile, importlib.util\n"
-        "assert not importlib.util.find_spec('compat') and not importlib.util.find_spec('backend')\n"
+        "assert not any(map(importlib.util.find_spec, ('compat', 'backend')))\n"
         "print(hipify_tile.__file__)\n"
     )
     where = subprocess.run(
