@@ -19,9 +19,16 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
-from hipify_tile.analyzer.model import CompileUnit, FileStatus, KernelFact, UnitAnalysis
+from hipify_tile.analyzer.model import (
+    CompileUnit,
+    FileStatus,
+    KernelFact,
+    LibraryCall,
+    UnitAnalysis,
+)
 from hipify_tile.cache import Cache
 from hipify_tile.config import VerifyLimits
+from hipify_tile.diagnostics.model import Diagnostic
 from hipify_tile.diagnostics.registry import diagnostic
 from hipify_tile.ir.simt import Kernel
 from hipify_tile.project import Project
@@ -184,7 +191,7 @@ def process_unit(job: Job) -> UnitReport:
         kernels=tuple(reports[fact.id] for fact in analysis.kernels),
         launches=_launches(analysis),
         calls=tuple((c.api, c.library, str(c.span)) for c in analysis.calls),
-        diagnostics=analysis.diagnostics,
+        diagnostics=analysis.diagnostics + _library_findings(analysis),
         user_files=analysis.user_files,
         milliseconds=(time.perf_counter() - started) * 1e3,
     )
@@ -279,6 +286,20 @@ def _failed_unit(unit: CompileUnit, text: str, started: float) -> UnitReport:
     )
     status = FileStatus(unit.path, "unparsed", elapsed)
     return UnitReport(unit.path, (status,), (), (), (), (bug,), (unit.path,), elapsed)
+
+
+def _library_findings(analysis: UnitAnalysis) -> tuple[Diagnostic, ...]:
+    """TM3001, once a function and file; the CUDA runtime is not a library in this sense."""
+    sites: dict[tuple[str, str], list[LibraryCall]] = {}
+    for call in analysis.calls:
+        if call.library != "cuda":
+            sites.setdefault((call.span.file, call.api), []).append(call)
+    found = []
+    for (_, api), calls in sites.items():
+        count = f" ({len(calls)} calls)" if len(calls) > 1 else ""
+        headline = f"{api} has no equivalent yet{count}"
+        found.append(diagnostic("TM3001", calls[0].span, headline=headline))
+    return tuple(found)
 
 
 def _launches(analysis: UnitAnalysis) -> tuple[LaunchReport, ...]:
