@@ -65,6 +65,8 @@ class Calls(Builtins):
             raise self.refuse(cursor, "TM1102")
         if callee.kind == K.CONSTRUCTOR:
             return self._constructed(cursor, callee)
+        if callee.is_virtual_method():
+            raise self.refuse(cursor, "TM1102", "a virtual function is called")
         if self.is_system(callee):
             result = self.builtin(cursor, callee, wanted)
             if result is not None:

@@ -217,19 +217,15 @@ class Memory(State):
         parts = [e for e in scalars(value)]
         if len(parts) < 2 or all(self.stable(e) for e in parts):
             return value
-        if isinstance(place, RecordPlace):
-            names = set(leaf_names(place))
-            touched = any(
-                (isinstance(e, Var) and e.name in names) or isinstance(e, Load)
-                for part in parts
-                for e in walk(part)
-            )
-            if not touched:
-                return value
-            if not any(isinstance(e, Var) and e.name in names for p in parts for e in walk(p)):
-                arrays = any(isinstance(f, MemoryPlace) for f in place.fields.values())
-                if not arrays:
-                    return value
+        names = set(leaf_names(place))
+        in_memory = isinstance(place, MemoryPlace) or any(
+            isinstance(f, MemoryPlace) for f in _leaves(place)
+        )
+        nodes = [e for part in parts for e in walk(part)]
+        touched = any(isinstance(e, Var) and e.name in names for e in nodes)
+        touched |= in_memory and any(isinstance(e, Load) for e in nodes)
+        if not touched:
+            return value
         return self.snapshot(value)
 
     def _store_parts(self, place: Place, value: Value, span: Span | None) -> None:
@@ -319,6 +315,12 @@ class Memory(State):
             scaled = scale(total, extent, type_)
             total = plus(scaled, fold_cast(index, type_), type_)
         return (total,)
+
+
+def _leaves(place: Place) -> list[Place]:
+    if isinstance(place, RecordPlace):
+        return [leaf for p in place.fields.values() for leaf in _leaves(p)]
+    return [place]
 
 
 def leaf_names(place: Place) -> list[str]:

@@ -27,6 +27,7 @@ from hipify_tile.ir.stmt import (
     Leave,
     Store,
     While,
+    walk_stmts,
 )
 
 C_TYPES = {"bool": "bool", "float32": "float", "float64": "double"} | {
@@ -55,7 +56,7 @@ def literal(const):
     if const.type.is_float:
         value = float(const.value)
         if value != value:
-            text = "__builtin_nan(\"\")"
+            text = '__builtin_nan("")'
         elif value in (float("inf"), float("-inf")):
             text = "__builtin_inf()" if value > 0 else "-__builtin_inf()"
         else:
@@ -171,8 +172,6 @@ class Printer:
 
 
 def _loops(body):
-    from hipify_tile.ir.stmt import walk_stmts
-
     return [s for s in walk_stmts(body) if isinstance(s, For)]
 
 

@@ -9,32 +9,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from clang.cindex import CursorKind
+from imported import kernels_of
 from simt_to_c import PRELUDE, Printer
-
-from hipify_tile.analyzer import clang
-from hipify_tile.analyzer.clang_parse import parse
-from hipify_tile.analyzer.importing import import_kernel
-from hipify_tile.analyzer.model import CompileUnit
 
 FOLDER = Path(__file__).with_name("import_kernels")
 FILES = sorted(FOLDER.glob("*.cu"))
 BYTES = 8192
-FLAGS = "-std=c++17 -O1 -fwrapv -fno-strict-aliasing -ffp-contract=off -w -fpermissive".split()
-
-
-def imported(path, pch):
-    unit = parse(CompileUnit(str(path), str(path.parent)), cache_dir=pch)
-    assert [e.headline for e in unit.errors] == []
-    top = list(unit.tu.cursor.get_children())
-    spans = clang.Spans(top)
-    for cursor in top:
-        if cursor.kind == CursorKind.FUNCTION_DECL and clang.has_attribute(
-            cursor, CursorKind.CUDAGLOBAL_ATTR
-        ):
-            result = import_kernel(cursor, spans)
-            assert result.kernel is not None, (cursor.spelling, result.diagnostics)
-            yield cursor, result.kernel
+FLAGS = ["-std=c++17", "-O1", "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off"]
+FLAGS += ["-w", "-fpermissive"]
 
 
 def driver(cursor, kernel):
@@ -71,7 +53,8 @@ template <class T> static void put(T *p, int i, int seed) {
   unsigned char *b = (unsigned char *)(p + i);
   if constexpr (std::is_integral_v<T>) { p[i] = (T)(rand() % 61 - (std::is_signed_v<T> ? 20 : 0)); }
   else if constexpr (std::is_floating_point_v<T>) {
-    static const double special[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, 1e30, 1e-30, -7.5, 16777217};
+    static const double special[] =
+      {0.0, -0.0, INFINITY, -INFINITY, NAN, 1e30, 1e-30, -7.5, 16777217};
     int r = rand();
     p[i] = (T)((r & 15) == 0 && seed & 1 ? special[(r >> 4) % 9] : (r % 20001 - 10000) / 256.0);
   } else for (size_t k = 0; k + 4 <= sizeof(T); k += 4) *(float *)(b + k) = (rand() % 2001) / 64.0f;
@@ -91,7 +74,8 @@ static int differ(char memory[2][8][BYTES], int seed, const char *name) {
       if (a == b) continue;
       float fa, fb; memcpy(&fa, &a, 4); memcpy(&fb, &b, 4);
       if (fa != fa && fb != fb) continue;
-      double da, db; memcpy(&da, memory[0][i] + (at & ~7), 8); memcpy(&db, memory[1][i] + (at & ~7), 8);
+      double da, db;
+      memcpy(&da, memory[0][i] + (at & ~7), 8); memcpy(&db, memory[1][i] + (at & ~7), 8);
       if (da != da && db != db) continue;
       printf("%s: seed %d argument %d byte %d: %08x %08x\n", name, seed, i, at, a, b); return 1;
     }
@@ -106,7 +90,9 @@ static int differ(char memory[2][8][BYTES], int seed, const char *name) {
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
 def test_imported_kernel_computes_the_same(path, tmp_path):
-    kernels = list(imported(path, tmp_path))
+    results = list(kernels_of(path))
+    assert [(c.spelling, r.diagnostics) for c, r in results if r.kernel is None] == []
+    kernels = [(c, r.kernel) for c, r in results]
     assert kernels
     parts = [PRELUDE, HARNESS, path.read_text()]
     parts += [Printer(k).function(f"imported_{k.name}") for _, k in kernels]
