@@ -80,49 +80,19 @@ class Meter:
         self._relevant = relevant_lines(kernel)
 
     def measure(self) -> Coverage:
-        """Coverage by everything this process ran so far; raises CoverageError."""
-        os.environ["GCOV_PREFIX"] = str(self._data)
-        ctypes.CDLL(str(self._library)).tm_coverage_dump()
-        data = sorted(self._data.rglob("*.gcda"))
-        for path in data:
-            note = path.with_suffix(".gcno")
-            if not note.exists():
-                shutil.copy(self._notes / note.name, note)
-        return measure(data, self._mangled, self._relevant)
+        """Coverage by everything this process ran so far; raises CoverageError.
 
-
-def measure(self) -> Coverage:
-        """Coverage by everything this process ran so far; raises CoverageError."""
-        os.environ["GCOV_PREFIX"] = str(self._data)
-        ctypes.CDLL(str(self._library)).tm_coverage_dump()
-        data = sorted(self._data.rglob("*.gcda"))
-        for path in data:
-            note = path.with_suffix(".gcno")
-            if not note.exists():
-                shutil.copy(self._notes / note.name, note)
-        return measure(data, self._mangled, self._relevant)
-
-    def _dump(self) -> None:
-        """Write the counters out, which adds them to those written before.
-
-        The reference build has no constructors, so the ones that register counters with
-        libgcov are called here, once.
+        The counters register with libgcov when the library is loaded: theirs is the one kind of
+        constructor that the reference build keeps.
         """
-        library = ctypes.CDLL(str(self._library))
-        if not self._registered:
-            self._registered = True
-            listing = subprocess.run(
-                ["nm", str(self._library)], capture_output=True, text=True, check=False
-            ).stdout
-            found = dict(
-                reversed(row.split()[::2]) for row in listing.splitlines() if row[0] != " "
-            )
-            here = ctypes.cast(library.tm_coverage_dump, ctypes.c_void_p).value or 0
-            base = here - int(found["tm_coverage_dump"], 16)
-            for name, address in found.items():
-                if name.startswith("_sub_I_"):
-                    ctypes.CFUNCTYPE(None)(base + int(address, 16))()
-        library.tm_coverage_dump()
+        os.environ["GCOV_PREFIX"] = str(self._data)
+        ctypes.CDLL(str(self._library)).tm_coverage_dump()
+        data = sorted(self._data.rglob("*.gcda"))
+        for path in data:
+            note = path.with_suffix(".gcno")
+            if not note.exists():
+                shutil.copy(self._notes / note.name, note)
+        return measure(data, self._mangled, self._relevant)
 
 
 def measure(data: Sequence[Path], mangled: str, relevant: frozenset[tuple[str, int]]) -> Coverage:
