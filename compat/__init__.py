@@ -1,7 +1,7 @@
 """CUDA-compatible headers and native libraries. Locates them; loads nothing at import.
 
 A checkout compiles a library on first use into the user's cache, keyed by its sources, so that it
-is never older than they are. An installed package has no sources and carries the library in ``lib``.
+is never older than they are. An installed package carries the library in ``lib`` instead.
 """
 
 from __future__ import annotations

@@ -67,8 +67,8 @@ class Fill:
     """Contents of a buffer as a pure function of the element index.
 
     ``UNIFORM_INT`` draws an integer of [``low``, ``high``] and converts it, ``UNIFORM_FLOAT`` a
-    number of [``low``, ``high``), ``IOTA`` is ``min(low + index * step, high)``. ``dtype`` is one of
-    ``DTYPES``.
+    number of [``low``, ``high``), ``IOTA`` is ``min(low + index * step, high)``.
+    ``dtype`` is one of ``DTYPES``.
     """
 
     dtype: str
@@ -116,7 +116,7 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """Byte ranges [low, high) from the buffer's pointer that were read and written; None: not at all.
+    """Byte ranges [low, high) from the buffer's pointer that were read and written, or None.
 
     Of a page that is written first, later reads are not seen unless the buffer is traced.
     """
@@ -233,7 +233,7 @@ def fill_elements(fill: Fill, first: int, count: int) -> NDArray[np.uint8]:
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """A buffer of an arena: ``address`` is what the kernel gets, ``bytes`` its size (demand: reserve)."""
+    """A buffer of an arena: what the kernel gets, and its size (of a demand buffer: reserve)."""
 
     id: int
     address: int
@@ -381,10 +381,10 @@ def run_kernel(
     shared_bytes: int = 0,
     options: Options | None = None,
 ) -> Status:
-    """Runs a kernel entry (``OracleLibrary.entry``) for every thread of the grid.
+    """Runs a kernel entry (``LoadedOracle.entries``) for every thread of the grid.
 
-    ``shared_static`` is ``OracleLibrary.shared_static``; ``shared_bytes`` the launch's dynamic shared
-    memory. Accesses beyond it are out of bounds with ``buffer == SHARED_MEMORY``.
+    ``shared_static`` is ``LoadedOracle.shared_static``; ``shared_bytes`` the launch's dynamic
+    shared memory. Accesses beyond it are out of bounds with ``buffer == SHARED_MEMORY``.
     """
     status = _Status()
     library().tm_run_kernel(

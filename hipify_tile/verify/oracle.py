@@ -28,8 +28,8 @@ from hipify_tile.ir.span import Span
 from hipify_tile.verify import native
 from hipify_tile.verify.overlay import Overlay, write_overlay
 
-# Floats must come out bit for bit as an independent compilation has them: no contraction, no folding
-# of inexact calls at compile time. Integers wrap, as on a device.
+# Floats must come out bit for bit as an independent compilation has them: no contraction, no
+# folding of inexact calls at compile time. Integers wrap, as on a device.
 EXACT_FLAGS = (
     "-O1",
     "-fwrapv",
@@ -99,8 +99,8 @@ class LoadedOracle:
 class OracleLibrary:
     """A loadable reference build, picklable; load it in the process that runs it.
 
-    ``entries`` maps ``KernelFact.id`` to its entry symbol, ``symbols`` maps ``SymbolFact.qualified``
-    to an accessor symbol, ``failed`` maps kernel ids to the compiler's message.
+    ``entries`` maps ``KernelFact.id`` to its entry symbol, ``failed`` to the compiler's message;
+    ``symbols`` maps ``SymbolFact.qualified`` to an accessor symbol.
     """
 
     path: Path
@@ -248,7 +248,7 @@ def _guilty_bodies(stderr: str, analysis: UnitAnalysis, overlay: Overlay) -> set
 
 @lru_cache(maxsize=8)
 def _toolchain(cxx: str) -> str:
-    """Identity of the compiler and of our headers, for cache keys. Raises OSError if it is missing."""
+    """Identity of the compiler and of our headers, for cache keys. Raises OSError if absent."""
     version = subprocess.run([cxx, "--version"], capture_output=True, text=True, check=False).stdout
     digest = hashlib.sha256(version.encode())
     root = include_dir()
@@ -302,12 +302,13 @@ class _Build:
 
     def _compile(self, folder: Path, arguments: list[str]) -> str | None:
         headers = include_dir()
-        prelude = self._precompiled_prelude(arguments)
-        command = [self.cxx, "-x", "c++", *EXACT_FLAGS, *_MODE_FLAGS, *arguments]
-        command += self.instrument.compile_flags
-        command += ["-isystem", str(headers), "-include", prelude or "tm_cuda_prelude.h"]
-        command += ["-c", str(folder / _MAIN), "-o", str(folder / "main.o")]
-        message = _run(command)
+        standard = [a for a in arguments if a.startswith("-std=")]
+        prelude = self._precompiled_prelude(standard)
+        command = [self.cxx, "-x", "c++", *EXACT_FLAGS, *_MODE_FLAGS, "-isystem", str(headers)]
+        command += ["-include", prelude or "tm_cuda_prelude.h", *arguments, str(folder / _MAIN)]
+        message = _run([*command, "-c", "-o", str(folder / "main.o")])
+        if message is not None and "Assembler messages" in message:
+            message = self._compile_without_inline_assembly(folder, command)
         if message is not None:
             return message
         message = _run(
@@ -320,11 +321,18 @@ class _Build:
         link += [str(folder / "main.o"), str(folder / "shared.s")]
         return _run([*link, *self.instrument.link_flags])
 
-    def _precompiled_prelude(self, arguments: list[str]) -> str | None:
-        """The prelude precompiled with these flags; None where user flags come before it."""
-        standard = [a for a in arguments if a.startswith("-std=")]
-        if any(a.startswith(("-D", "-U", "-include", "-m", "-f")) for a in arguments):
-            return None
+    def _compile_without_inline_assembly(self, folder: Path, command: list[str]) -> str | None:
+        """Compile with each inline assembly (PTX) replaced by a trap."""
+        listing = folder / "main.s"
+        message = _run([*command, "-S", "-o", str(listing)])
+        if message is not None:
+            return message
+        text = re.sub(r"^#APP\n.*?^#NO_APP\n", "\tud2\n", listing.read_text(), flags=re.M | re.S)
+        listing.write_text(text)
+        return _run([self.cxx, "-c", str(listing), "-o", str(folder / "main.o")])
+
+    def _precompiled_prelude(self, standard: list[str]) -> str | None:
+        """The prelude precompiled for this language standard; None if that does not work."""
         key = hashlib.sha256(
             json.dumps([_toolchain(self.cxx), EXACT_FLAGS, _MODE_FLAGS, standard]).encode()
         ).hexdigest()[:24]

@@ -76,7 +76,7 @@ class Overlay:
         return digest.hexdigest()
 
     def compile_args(self, unit: CompileUnit) -> tuple[str, ...]:
-        """The unit's parsing flags for g++: absolute include paths, their overlay twins in front."""
+        """The unit's parsing flags for g++; include paths follow their overlay twins."""
         folders = {os.path.dirname(name) for name, _ in self.files}
         out: list[str] = []
         arguments = list(unit.args)
@@ -98,7 +98,7 @@ class Overlay:
                 out += [arg, value]
             elif arg.startswith(("-D", "-U")):
                 out.append(arg)
-        # Relative includes of files that were not copied: from the original's folder, as a last resort.
+        # Relative includes of files that were not copied start at the original's folder.
         for folder in sorted(folders):
             out += ["-idirafter", folder]
         return tuple(out)

@@ -74,7 +74,8 @@ __global__ void votes(const int *x, unsigned *out) {
   unsigned m = __match_any_sync(~0u, x[threadIdx.x] % 3);
   out[3 * threadIdx.x] = b;
   out[3 * threadIdx.x + 1] = m;
-  out[3 * threadIdx.x + 2] = __all_sync(~0u, x[threadIdx.x] >= 0) * 2 + __any_sync(~0u, x[threadIdx.x] < 0);
+  int all = __all_sync(~0u, x[threadIdx.x] >= 0), any = __any_sync(~0u, x[threadIdx.x] < 0);
+  out[3 * threadIdx.x + 2] = all * 2 + any;
 }
 __global__ void half_warp(const int *x, int *out) {
   int lane = threadIdx.x % 32;
@@ -148,7 +149,9 @@ __global__ void stale_shared(int *out) {
   out[0] = s[1];
 }
 __global__ void stale_dynamic(int *out) { extern __shared__ int dyn[]; out[0] = dyn[2]; }
-__global__ void short_warp(int *out) { out[threadIdx.x] = __shfl_down_sync(~0u, (int)threadIdx.x, 4); }
+__global__ void short_warp(int *out) {
+  out[threadIdx.x] = __shfl_down_sync(~0u, (int)threadIdx.x, 4);
+}
 __global__ void claim(int *p) { assert(*p == 1); }
 __global__ void order(int *p) { *p = (int)(blockIdx.x * blockDim.x + threadIdx.x); }
 __global__ void deep(int *out, int n) {

@@ -288,3 +288,22 @@ def test_every_operand_form_of_a_division(tmp_path: Path) -> None:
                 case _:
                     expected = (2**32 - 1, 1234)
             assert tuple(int(v) for v in got[case]) == expected, case
+
+
+def test_inline_ptx_traps_only_where_it_is_executed(tmp_path: Path) -> None:
+    source = (
+        'static __device__ unsigned lane() { unsigned r; asm("mov.u32 %0, %%laneid;" : "=r"(r)); '
+        "return r; }\n"
+        "__global__ void k(int *p, int n) { p[0] = n > 3 ? (int)lane() : 5; }\n"
+    )
+    library = build_cuda_text(source, "k", tmp_path)
+    assert isinstance(library, OracleLibrary), library
+    loaded = library.load()
+    with Arena() as arena:
+        p = arena.guarded(4, alignment=4)
+        kinds = []
+        for n in (1, 7):
+            arguments = Arguments([p, np.int32(n).tobytes()])
+            entry = loaded.entries["k"]
+            kinds.append(native.run_kernel(entry, (1, 1, 1), (1, 1, 1), arguments, arena).kind)
+        assert kinds == [native.StatusKind.OK, native.StatusKind.TRAP]
