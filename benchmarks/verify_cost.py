@@ -1,8 +1,8 @@
 """Seconds that each stage of a verification takes, for every file of a tree.
 
 ``python benchmarks/verify_cost.py samples/cuda`` prints one line a file: parsing and import,
-emission of all levels, the reference build, lowering of level ``loop`` to C and compiling it, and all
-of ``verify_kernels`` (which builds and lowers again). One process, no cache.
+emission of all levels, the reference build, lowering of level ``loop`` to C with its compilation,
+and all of ``verify_kernels`` (which builds and lowers again). One process, no cache.
 """
 
 from __future__ import annotations
