@@ -66,7 +66,10 @@ def instrument(cache: Path) -> Instrument:
         "-fsanitize=bounds",
         "-fsanitize-undefined-trap-on-error",
     )
-    return Instrument(flags, ("-lgcov",), _HOOKS)
+    # The build makes every symbol weak, and a weak reference pulls nothing out of an archive.
+    needed = ("__gcov_init", "__gcov_exit", "__gcov_merge_add", "__gcov_dump", "__gcov_reset")
+    pull = [f"-Wl,-u,{name}" for name in needed]
+    return Instrument(flags, (*pull, "-lgcov"), _HOOKS)
 
 
 class Meter:

@@ -305,6 +305,7 @@ class _Build:
         standard = [a for a in arguments if a.startswith("-std=")]
         prelude = self._precompiled_prelude(standard)
         command = [self.cxx, "-x", "c++", *EXACT_FLAGS, *_MODE_FLAGS, "-isystem", str(headers)]
+        command += self.instrument.compile_flags
         command += ["-include", prelude or "tm_cuda_prelude.h", *arguments, str(folder / _MAIN)]
         message = _run([*command, "-c", "-o", str(folder / "main.o")])
         if message is not None and "Assembler messages" in message:
