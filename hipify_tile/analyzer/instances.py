@@ -62,7 +62,8 @@ def names(cursor: Any, *, overloaded: bool) -> InstanceNames:
         if overloaded:
             types = ", ".join(t.get_canonical().spelling for t in cursor.type.argument_types())
             types = types.replace(_ANONYMOUS, "")
-            spelling = f"static_cast<void (*)({types})>({spelling})"
+            # Dereferenced: like any name of a function, it can have `&` in front.
+            spelling = f"*static_cast<void (*)({types})>({spelling})"
     signature = ", ".join(t.spelling for t in cursor.type.argument_types())
     return InstanceNames(
         cursor.spelling, qualified.replace(_ANONYMOUS, ""), texts, spelling, mangled, signature

@@ -227,7 +227,8 @@ class HostValues:
             return fold_cast(part, type_) if part is not None else None
         base = unwrap(owner) if owner is not None else None
         if base is not None and base.kind == CursorKind.DECL_REF_EXPR and base.referenced:
-            return self._symbol(base.referenced, type_, scope, suffix=f".{cursor.spelling}")
+            field = _field_init(base.referenced, cursor)
+            return self._symbol(base.referenced, type_, scope, field, suffix=f".{cursor.spelling}")
         if base is None or base.kind == CursorKind.CXX_THIS_EXPR:
             return self._symbol(cursor.referenced, type_, scope)
         return None
@@ -420,6 +421,21 @@ def _constant(value: float, type_: ScalarType) -> Const:
     if type_.kind is Kind.BOOL:
         return Const(bool(value), type_)
     return Const(wrap(int(value), type_), type_)
+
+
+def _field_init(decl: Any, member: Any) -> Any | None:
+    """Return what `S s = {1, 2}` or a default gives a field of ``s``."""
+    target = member.referenced
+    if decl.kind != CursorKind.VAR_DECL or target is None:
+        return None
+    init = var_init(decl)
+    if init is not None and init.kind == CursorKind.INIT_LIST_EXPR:
+        names = [f.spelling for f in decl.type.get_canonical().get_fields()]
+        values = list(init.get_children())
+        if target.spelling in names and names.index(target.spelling) < len(values):
+            return values[names.index(target.spelling)]
+    defaults = [c for c in target.get_children() if c.kind.is_expression()]
+    return defaults[-1] if defaults else None
 
 
 def _hint(init: Any) -> int | float | None:

@@ -86,8 +86,8 @@ template __global__ void explicitly<double, 3>(double*);
     spelled = {k.mangled: k.spelling for k in found.kernels}
     assert spelled == {
         "_ZN2ns12_GLOBAL__N_11kINS0_1QELb1ELj7ELNS_1EE1EEEvPT_": "ns::k<ns::Q, true, 7, (ns::E)1>",
-        "_Z1oPi": "static_cast<void (*)(int *)>(o)",
-        "_Z1oPf": "static_cast<void (*)(float *)>(o)",
+        "_Z1oPi": "*static_cast<void (*)(int *)>(o)",
+        "_Z1oPf": "*static_cast<void (*)(float *)>(o)",
         "plain": "plain",
         "_Z7throughIXadL_Z2sqiEEEvPi": "through<&sq>",
         "_Z4packIJidEEvDpT_": "pack<int, double>",
