@@ -4,8 +4,8 @@ Which statements are legal at which level is the verifier's business (``hipify_t
 ``Barrier`` only in a ``simt.Kernel``; ``Loop`` and named operations only in a ``loop.Nest``.
 
 Control flow is structured. ``Leave(label)`` exits the enclosing ``Block``, ``For`` or ``While``
-that carries ``label``; C's ``break``, ``continue`` (a ``Leave`` of the ``Block`` that wraps the loop
-body), ``return`` of an inlined function and ``break`` of a switch all become it. A kernel's own
+that carries ``label``; C's ``break``, ``continue`` (a ``Leave`` of the ``Block`` that wraps the
+loop body), ``return`` of an inlined function and ``break`` of a switch all become it. A kernel's own
 ``return`` is ``Leave(KERNEL)``.
 """
 
@@ -163,8 +163,8 @@ class Loop:
 class Access:
     """``buffer[indices]``, with indices in terms of the axes of the named operation.
 
-    A delinearised access has more indices than its buffer has dimensions; ``strides`` then gives the
-    distance in elements between neighbours along each index.
+    A delinearised access has more indices than its buffer has dimensions; ``strides`` then gives
+    the distance in elements between neighbours along each index.
     """
 
     buffer: str
