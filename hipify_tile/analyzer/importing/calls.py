@@ -423,6 +423,7 @@ class Calls(Builtins):
         environment = dict(self.frame.environment)
         by_default = "=" in captures[:1]
         named = {t for i, t in enumerate(captures) if t.isidentifier() and captures[i - 1] != "&"}
+        seen_through = {t for i, t in enumerate(captures) if i and captures[i - 1] == "&"}
         if "=" in captures[1:]:
             raise self.refuse(cursor, "TM1002", "an init-capture is not supported")
         for node in clang.walk(cursor):
@@ -430,7 +431,8 @@ class Calls(Builtins):
                 continue
             key = node.referenced.hash
             place = environment.get(key)
-            if place is None or not (by_default or node.spelling in named):
+            copied = node.spelling in named or (by_default and node.spelling not in seen_through)
+            if place is None or not copied:
                 continue
             if isinstance(place, ScalarPlace | RecordPlace | PointerPlace):
                 value = self.snapshot(self.load(place), node.spelling)

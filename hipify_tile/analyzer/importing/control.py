@@ -21,6 +21,7 @@ from hipify_tile.ir.expr import (
     LogicalOp,
     Unary,
     UnaryOp,
+    Var,
 )
 from hipify_tile.ir.stmt import Assign, Block, For, If, Leave, Stmt, While
 from hipify_tile.ir.types import BOOL, I32, ScalarType
@@ -192,7 +193,8 @@ class ControlFlow(Statements):
         current = Assign(var.name, counter, span)
         after = Binary(BinaryOp.ADD, counter, Const(step, var.type), var.type)
         inner = (current, *body, Assign(var.name, after, span))
-        self.emit(For(counter, start, stop, step, inner, label, span))
+        # The assignment stays in front of the loop: start from the variable, not from its value.
+        self.emit(For(counter, Var(var.name, var.type), stop, step, inner, label, span))
         return True
 
     def _declares(self, cursor: Any, name: str) -> bool:

@@ -154,7 +154,11 @@ class Conversions(Memory):
                     return PlacePointer(BitcastPlace(place, pointee), pointee)
                 if isinstance(place, BitcastPlace) and isinstance(place.place, ScalarPlace):
                     return self._convert_pointer(PlacePointer(place.place, place.place.type), type_)
-                if isinstance(pointee, RecordType) and isinstance(place, RecordPlace):
+                if (
+                    isinstance(pointee, RecordType)
+                    and isinstance(place, RecordPlace)
+                    and place.type.fields[: len(pointee.fields)] == pointee.fields
+                ):
                     return PlacePointer(place, pointee)  # to a base class, whose fields come first
                 raise Refusal("TM1005")
             case NullPointer():

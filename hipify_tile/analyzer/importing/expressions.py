@@ -146,6 +146,10 @@ class Expressions(Places):
     def init_list(self, cursor: Any, type_: CType) -> Value:
         """Return the value of ``{a, b, …}`` for an object of ``type_``; the rest is zero."""
         items = operands(cursor)
+        if any(c.kind == K.MEMBER_REF for item in items for c in item.get_children()):
+            raise self.refuse(cursor, "TM1002", "designated initialisers are not supported")
+        if isinstance(type_, ScalarType) and len(items) > 1:
+            raise self.refuse(cursor, "TM1002", "this initialiser list is not supported")
         values: list[Value] = []
         kinds = self._member_types(type_, len(items))
         for item, member in zip(items, kinds, strict=False):

@@ -89,6 +89,8 @@ class Places(Operators):
                 return self.lvalue(inner)
         if kind in CASTS and is_lvalue_cast(cursor):
             return self._cast_place(cursor)
+        if kind == K.CONDITIONAL_OPERATOR and self._is_lvalue(operands(cursor)[1]):
+            raise self.refuse(cursor, "TM1002", "a reference chosen at run time is not supported")
         return self.temporary(self.rvalue(cursor), cursor)
 
     def _is_lvalue(self, cursor: Any) -> bool:
