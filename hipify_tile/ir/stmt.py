@@ -5,8 +5,8 @@ Which statements are legal at which level is the verifier's business (``hipify_t
 
 Control flow is structured. ``Leave(label)`` exits the enclosing ``Block``, ``For`` or ``While``
 that carries ``label``; C's ``break``, ``continue`` (a ``Leave`` of the ``Block`` that wraps the
-loop body), ``return`` of an inlined function and ``break`` of a switch all become it. A kernel's own
-``return`` is ``Leave(KERNEL)``.
+loop body), ``return`` of an inlined function and ``break`` of a switch all become it. A kernel's
+own ``return`` is ``Leave(KERNEL)``.
 """
 
 from __future__ import annotations
