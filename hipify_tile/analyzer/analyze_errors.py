@@ -25,9 +25,6 @@ class ErrorMap:
         self._inventory = inventory
         self._places: dict[str, list[tuple[int, Diagnostic]]] = {}
         for error in inventory.parsed.errors:
-            if error.code == "TM0001":
-                # What a missing header lacks shows where it is used.
-                continue
             for span in _spans(error):
                 self._places.setdefault(span.file, []).append((span.start, error))
         for places in self._places.values():

@@ -8,10 +8,11 @@ nothing: see ``clang_parse.py`` for how a translation unit is made.
 from __future__ import annotations
 
 import ctypes
+import os
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from clang import cindex
@@ -336,6 +337,15 @@ def if_parts(cursor: Any) -> IfParts | None:
     return IfParts(init, parts[0], parts[1], parts[2] if len(parts) == 3 else None)
 
 
+@lru_cache(maxsize=4096)
+def plain_path(name: str) -> str:
+    """Return ``a/b/../c.h`` as ``a/c.h`` where that is the same file (no link is in the way)."""
+    short = os.path.normpath(name)
+    if short == name or not (os.path.exists(short) and os.path.exists(name)):
+        return name
+    return short if os.path.samefile(short, name) else name
+
+
 def file_offset(location: Any) -> tuple[str, int]:
     """Return file and byte offset of ``location``; for a macro argument, where it is written."""
     handle, offset = ctypes.c_void_p(), ctypes.c_uint()
@@ -349,7 +359,7 @@ def file_offset(location: Any) -> tuple[str, int]:
     )
     if not handle.value:
         return "", 0
-    name = location.file.name if location.file else ""
+    name = plain_path(location.file.name) if location.file else ""
     return name, offset.value
 
 
@@ -380,7 +390,7 @@ class Spans:
             if cursor.kind != CursorKind.MACRO_INSTANTIATION:
                 continue
             extent = cursor.extent
-            name = extent.start.file.name if extent.start.file else ""
+            name = plain_path(extent.start.file.name) if extent.start.file else ""
             ranges.setdefault(name, []).append((extent.start.offset, extent.end.offset))
         self._macros = {name: _outermost(items) for name, items in ranges.items()}
 

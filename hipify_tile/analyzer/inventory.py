@@ -21,6 +21,7 @@ from hipify_tile.analyzer.clang import (
     Spans,
     binary_op,
     has_attribute,
+    plain_path,
     specialized_template,
     template_argument_count,
     unary_op,
@@ -171,7 +172,9 @@ class Inventory:
         known = self.files.get(name)
         if known is None:
             # libclang names libstdc++ relative to its own place: /../lib/gcc/….
-            known = bool(name) and not os.path.normpath(name).startswith(self._excluded)
+            known = name == self.parsed.unit.path or (
+                bool(name) and not os.path.normpath(name).startswith(self._excluded)
+            )
             self.files[name] = known
         return known
 
@@ -186,7 +189,7 @@ class Inventory:
     def _user_files(self) -> tuple[str, ...]:
         names = {self.parsed.unit.path: None}
         for inclusion in self.parsed.tu.get_includes():
-            name = inclusion.include.name
+            name = plain_path(inclusion.include.name)
             if self.is_user_file(name):
                 names[name] = None
         return tuple(names)
@@ -210,7 +213,9 @@ class Inventory:
         """Whether a variable's initialiser is more than literals (generated tables are not)."""
         extent = cursor.extent
         file = extent.start.file
-        text = self.blanked(file.name)[extent.start.offset : extent.end.offset] if file else b""
+        if file is None:
+            return False
+        text = self.blanked(plain_path(file.name))[extent.start.offset : extent.end.offset]
         initialiser = text.partition(b"=")[2]
         return any(m.group() not in _TYPE_WORDS for m in _WORD.finditer(initialiser))
 

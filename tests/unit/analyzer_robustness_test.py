@@ -60,6 +60,24 @@ int main() { k<<<1, 1>>>(nullptr, A()); k<<<1, 1>>>(nullptr, B()); }
     assert not any(k.kernel for k in bad)
 
 
+def test_a_missing_include_inside_a_kernel_is_the_kernels(tmp_path):
+    text = '__global__ void k(int* a) {\n#include "body.inc"\n}\n'
+    text += "__global__ void other(int* a) { a[0] = 1; }\n"
+    found = analyze(tmp_path, text)
+    assert [(k.name, k.unparsed) for k in found.kernels] == [("k", True), ("other", False)]
+
+
+def test_one_header_has_one_name(tmp_path):
+    (tmp_path / "inc").mkdir()
+    header = "#pragma once\n__global__ void k(int* a) { a[0] = 1; }\n"
+    (tmp_path / "inc/k.cuh").write_text(header)
+    text = '#include "../inc/k.cuh"\nint main() { auto f = [] { k<<<1, 2>>>(nullptr); }; f(); }\n'
+    found = analyze(tmp_path, text, "src/a.cu")
+    assert [k.id for k in found.kernels] == ["inc/k.cuh:k"]
+    assert found.user_files == (str(tmp_path / "src/a.cu"), str(tmp_path / "inc/k.cuh"))
+    assert [x.kernel_name for x in found.launches] == ["k"]
+
+
 def test_files_that_are_no_source(tmp_path):
     image = analyze(tmp_path, b"\x89PNG\0\1", "x.cuh")
     assert [d.code for d in image.diagnostics] == ["TM0003"] and image.files[0].status == "unparsed"
