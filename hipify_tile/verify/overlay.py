@@ -18,6 +18,9 @@ from hipify_tile.analyzer.model import CompileUnit, UnitAnalysis
 from hipify_tile.ir.span import Span
 
 _DIRECTIVE = re.compile(rb"^[ \t]*#[ \t]*(if|ifdef|ifndef|else|elif|endif|define|undef)\b")
+_BRACKETS = re.compile(
+    rb"""/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])'|[(){};]""", re.S
+)
 _PATH_FLAGS = ("-I", "-iquote", "-isystem", "-idirafter")
 
 
@@ -43,16 +46,18 @@ class Overlay:
             data = contents.get(span.file)
             if data is None or span.in_macro:
                 continue
-            opening = _body_start(data[span.start : span.end])
-            if opening is not None:
-                ranges.setdefault(span.file, []).append((span.start + opening, span.end))
+            body = _body_range(data, span.start)
+            if body is not None:
+                ranges.setdefault(span.file, []).append(body)
         for name, data in contents.items():
             files.append((name, _emptied(data, ranges.get(name, []))))
-        counts = tuple(
-            (k.span, contents.get(k.span.file, b"")[k.span.start : k.span.end].count(b"\n"))
-            for k in analysis.kernels
-        )
-        return cls(tuple(files), counts)
+        counts = []
+        for kernel in analysis.kernels:
+            data = contents.get(kernel.span.file, b"")
+            body = _body_range(data, kernel.span.start)
+            if body is not None:
+                counts.append((kernel.span, data.count(b"\n", kernel.span.start, body[1])))
+        return cls(tuple(files), tuple(counts))
 
     def twin(self, path: str) -> str:
         """Where a file's copy will be."""
@@ -65,8 +70,8 @@ class Overlay:
         return path[at + len(marker) - 1 :] if at >= 0 else path
 
     def newlines(self, span: Span) -> int:
-        """How many line ends a kernel's source has."""
-        return next((count for known, count in self.line_counts if known == span), 0)
+        """How many line ends lie between a kernel's span and the end of its body; -1 unknown."""
+        return next((count for known, count in self.line_counts if known == span), -1)
 
     def fingerprint(self) -> str:
         """Hash of all paths and contents."""
@@ -155,17 +160,25 @@ def _ends_in_comment(line: bytes, inside: bool) -> bool:
     return inside
 
 
-def _body_start(text: bytes) -> int | None:
-    """Offset of the brace that opens a function's body: the first one outside parentheses."""
-    depth = 0
-    for match in re.finditer(rb'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\])*"|[(){]', text, re.S):
+def _body_range(data: bytes, start: int) -> tuple[int, int] | None:
+    """The ``{...}`` of the function whose declaration or name is at ``start``, or None."""
+    parentheses = braces = 0
+    opening = None
+    for match in _BRACKETS.finditer(data, start):
         match match.group():
             case b"(":
-                depth += 1
+                parentheses += 1
             case b")":
-                depth -= 1
-            case b"{" if depth == 0:
-                return match.start()
+                parentheses -= 1
+            case b"{" if parentheses == 0 or opening is not None:
+                opening = match.start() if opening is None else opening
+                braces += 1
+            case b"}" if opening is not None:
+                braces -= 1
+                if braces == 0:
+                    return opening, match.end()
+            case b";" if opening is None and parentheses == 0:
+                return None
             case _:
                 pass
     return None
