@@ -5,9 +5,9 @@ uniform; a load is uniform when its indices are, because a uniform value is comp
 at one moment, where every thread would read the same element. A local is uniform when every value
 assigned to it is and no assignment is controlled by a divergent condition.
 
-The analysis is flow-insensitive: a local has one verdict in the whole kernel. It works on the IR and
-knows nothing of the source language. Exits of the kernel are not control here: threads that have
-left take no part in what follows.
+The analysis is flow-insensitive: a local has one verdict in the whole kernel. It works on
+the IR and knows nothing of the source language. Exits of the kernel are not control here: threads
+that have left take no part in what follows.
 """
 
 from __future__ import annotations

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import builtins
 import keyword
 import re
 from dataclasses import dataclass, field
 
-_NEEDED = frozenset({"T", "struct", "tilelang", "f16", "f32", "f64", "target", "shared_bytes"})
-RESERVED = frozenset(keyword.kwlist) | frozenset(dir(builtins)) | _NEEDED
+_NEEDED = frozenset(
+    ("T", "struct", "f32", "f64", "map", "float", "target", "shared_bytes", "block", "prelude")
+)
+RESERVED = frozenset(keyword.kwlist) | _NEEDED
 
 
 @dataclass(slots=True)

@@ -76,8 +76,8 @@ class Lowered:
     """A kernel as source text of a target.
 
     ``entry`` is the function's name, ``parameters`` are in the order it takes them.
-    ``thread_extent`` maps ``blockIdx.x`` … to an expression's text, ``dynamic_shared`` is the text of
-    the bytes of dynamic shared memory (empty: none).
+    ``thread_extent`` maps ``blockIdx.x`` … to an expression's text, ``dynamic_shared`` is the text
+    of the bytes of dynamic shared memory (empty: none).
     """
 
     source: str
@@ -187,11 +187,11 @@ def compile_c(lowered: Lowered, cache: Path, cxx: str = "g++") -> Path:
     """Compile C output into a shared object under ``cache`` and return its path.
 
     The name is the hash of everything that goes in, so an existing file is the result. Raises
-    ``LoweringError`` (TM2402) with the compiler's message, ``FileNotFoundError`` without a compiler.
+    ``LoweringError`` (TM2402) with the compiler's message, ``FileNotFoundError`` without one.
     """
     text = lowered.source + trampoline(lowered)
     include = tilelang_include()
-    command = (cxx, *C_FLAGS)
+    command: tuple[str, ...] = (cxx, *C_FLAGS)
     digest = _digest(text, *command)
     path = cache / f"{digest}.so"
     if path.exists():
@@ -212,7 +212,7 @@ def compile_c(lowered: Lowered, cache: Path, cxx: str = "g++") -> Path:
 
 
 def precompiled_headers(cache: Path, cxx: str) -> Path:
-    """Return an include directory that holds TileLang's C header precompiled (parsing it costs 1 s)."""
+    """Return an include directory with TileLang's C header precompiled: parsing it costs 1 s."""
     header = Path("tl_templates") / "cpp" / "common.h"
     include = tilelang_include()
     text = (include / header).read_text(encoding="utf-8")

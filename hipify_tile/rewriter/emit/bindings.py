@@ -1,7 +1,7 @@
 """Locals that can be plain Python bindings instead of ``T.alloc_var``.
 
-``i = bx * block_x + tx`` is a value, not a variable, when it is a sum or product assigned once at the
-top of a region or kernel, reads nothing that changes, and all its uses follow.
+``i = bx * block_x + tx`` is a value, not a variable, when it is a sum or product assigned once at
+the top of a region or kernel, reads nothing that changes, and all its uses follow.
 """
 
 from __future__ import annotations

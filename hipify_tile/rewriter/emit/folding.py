@@ -1,7 +1,7 @@
 """Exact evaluation of operations on literals, in C's arithmetic.
 
-``2.0f / 3.0f`` → the float nearest to the quotient; ``7u - 9u`` → 4294967294. A division by zero stays.
-Integer ``x - x`` and ``x == x`` are decided too: TileLang would, unseen by what is materialised.
+``2.0f / 3.0f`` → the float nearest to the quotient; ``7u - 9u`` → 4294967294. A division by zero
+stays. Integer ``x - x`` and ``x == x`` are decided too: TileLang would, after the fact.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def fold(expr: Expr) -> Expr:
             return expr
 
 
-def convert(value: float, type_: ScalarType) -> int | float | bool | None:
+def convert(value: int | float, type_: ScalarType) -> int | float | bool | None:
     """Convert a literal to ``type_`` as C does; None where C leaves it undefined."""
     if type_ == BOOL:
         return bool(value != 0)
@@ -90,7 +90,7 @@ def convert(value: float, type_: ScalarType) -> int | float | bool | None:
     return None
 
 
-def round_float32(value: float) -> float:
+def round_float32(value: int | float) -> float:
     """Round an integer or a double to the nearest float32, ties to even, overflow to infinity."""
     if isinstance(value, int) and abs(value) >= 1 << 53:
         return _round_exact(value)

@@ -2,7 +2,7 @@
 
 Three ways, the first that exists: an operator of TileLang that every target maps to the C function
 (``T.sqrt``), the C function by name (``fabsf``), which C, CUDA and HIP all have, or a function
-whose name depends on the target: CUDA's own on a GPU, and on C a helper holding the table's formula.
+whose name depends on the target: CUDA's own on a GPU, on C a helper holding the table's formula.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from hipify_tile.rewriter.emit.bindings import bindings
 from hipify_tile.rewriter.emit.expressions import ExpressionPrinter
 from hipify_tile.rewriter.emit.literals import F32_HELPER, F64_HELPER
 from hipify_tile.rewriter.emit.materialize import materialize
+from hipify_tile.rewriter.emit.outline import Outliner
 from hipify_tile.rewriter.emit.provenance import Provenance
 from hipify_tile.rewriter.emit.statements import INDENT, StatementPrinter, declaration
 from hipify_tile.rewriter.model import Argument, ArgumentRole, Emission, Level, Target
@@ -79,16 +80,20 @@ def _emit(function: Function, provenance: Provenance) -> Emission:
     body = Narrower(launch).body(body)
     taken = set(names) | set(names.values()) | set(launch)
     immutable = set(launch) | {p.name for p in function.params if not p.pointer}
-    done = materialize(body, function.locals, immutable, Namer(taken))
+    namer = Namer(taken)
+    done = materialize(body, function.locals, immutable, namer)
     bound = bindings(done.body, function.locals, immutable)
     names |= {n: n for n, _ in done.locals if n not in names}
     printer = ExpressionPrinter(names)
+    outliner = Outliner(printer, namer, list(done.locals))
+    body = outliner.body(done.body, 3)
+    names = dict(printer.names)
     atomics = AtomicPrinter(printer, {b.name: b.dtype for b in function.buffers})
-    lines = list(StatementPrinter(printer, atomics).lines(done.body, 3))
+    lines = list(StatementPrinter(printer, atomics).lines(body, 3))
     head = [
         f"{INDENT * 3}{declaration(names[n], t)}"
-        for n, t in done.locals
-        if n not in bound and _is_variable(n, done.body)
+        for n, t in outliner.locals
+        if n not in bound and _is_variable(n, body)
     ]
     text = FactoryText(function, names, printer, atomics, provenance)
     return text.emission((*text.allocations(), *head, *lines))
@@ -163,18 +168,25 @@ class FactoryText:
 
     def _allocations(self) -> Iterator[str]:
         pad = INDENT * 3
+        tensors = self._tensors()
+        aliased = [b for b in tensors if not b.restrict or b.name != (b.storage or b.name)]
+        if aliased and len(tensors) > 1 and any(b.written for b in tensors):
+            yield f"{pad}# May overlap: not __restrict__."
+            arguments = ", ".join(self.names[b.name] for b in aliased)
+            yield f"{pad}T.annotate_restrict_buffers({arguments})"
         storages: dict[str, list[Buffer]] = {}
         for b in self.function.buffers:
             if b.scope not in (Scope.PARAM, Scope.GLOBAL):
                 storages.setdefault(b.storage or b.name, []).append(b)
         for views in storages.values():
             base = max(views, key=lambda b: b.dtype.bits)
-            name = self.names[base.name]
-            yield f'{pad}{name} = {self._allocator(base)}({self._shape(base)}, "{base.dtype}"{self._scope(base)})'
+            name, maker = self.names[base.name], self._allocator(base)
+            dtype = f'"{base.dtype}"{self._scope(base)}'
+            yield f"{pad}{name} = {maker}({self._shape(base)}, {dtype})"
             for view in views:
                 if view is not base:
-                    shape = self._shape(view)
-                    yield f'{pad}{self.names[view.name]} = T.view({name}, {shape}, dtype="{view.dtype}")'
+                    alias, dtype = self.names[view.name], f'dtype="{view.dtype}"'
+                    yield f"{pad}{alias} = T.view({name}, {self._shape(view)}, {dtype})"
 
     def _allocator(self, buffer: Buffer) -> str:
         shared = buffer.scope in (Scope.SHARED, Scope.DYNAMIC_SHARED)

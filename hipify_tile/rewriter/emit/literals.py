@@ -38,10 +38,7 @@ def literal(const: Const, *, bare: bool) -> str:
     if type_ == BOOL:
         return f"T.bool({bool(value)})"
     if type_.is_integer:
-        number = int(value)
-        if bare and type_ == I32:
-            return str(number)
-        return f"T.{type_}({number})"
+        return str(int(value)) if bare and type_ == I32 else f"T.{type_}({int(value)})"
     number = float(value)
     if not is_plain(const):
         return special(number, const)

@@ -1,13 +1,13 @@
 """Operand materialisation: values that TileLang's simplifier would misread get a variable.
 
-TileLang simplifies floats as reals (``x - x`` is 0, ``not (x < y)`` is ``y <= x``) and unsigned integers
-as if they never wrapped (``u - 1 < u`` is true). A variable is opaque to it, so:
+TileLang simplifies floats as reals (``x - x`` is 0, ``not (x < y)`` is ``y <= x``) and unsigned
+integers as if they never wrapped (``u - 1 < u`` is true). A variable is opaque to it, so:
 
 ```
-if (x != x)           t = x; if (t != x)            one side of a float comparison or difference that
-                                                    shares an operand with the other
+if (x != x)           t = x; if (t != x)            a float comparison or difference whose sides
+                                                    share an operand
 if (!(x < y))         t = x < y; if (not t)         a negated float comparison
-if (u - 1 < v)        t = u - 1; if (t < v)         unsigned arithmetic under ``< / % >>`` and widening
+if (u - 1 < v)        t = u - 1; if (t < v)         unsigned arithmetic under ``< / % >>``, casts
 a[k - 3]              t = k - 3; a[t]               an index that might be proved negative, which
                                                     would count from the end
 for (k < a[i])        t = a[i]; for (k < t)         a bound that the body may change
@@ -57,6 +57,7 @@ from hipify_tile.ir.stmt import (
 from hipify_tile.ir.types import BOOL, I32, I64, U32, Kind, ScalarType
 from hipify_tile.rewriter.emit.folding import fold
 from hipify_tile.rewriter.names import Namer
+from hipify_tile.rewriter.raise_.narrow import OPPOSITE
 
 _ORDERED = (BinaryOp.DIV, BinaryOp.REM, BinaryOp.SHR)
 _NEGATIVE = (BinaryOp.SUB, BinaryOp.REM, BinaryOp.SHR, BinaryOp.DIV, BinaryOp.XOR)
@@ -76,7 +77,7 @@ def materialize(
     immutable: set[str],
     namer: Namer,
 ) -> Materialized:
-    """Rewrite ``body``. ``immutable`` are names that TileLang sees through: they are no variables."""
+    """Rewrite ``body``. ``immutable`` are names that are no variables."""
     state = _Materializer(immutable, namer, list(locals_))
     done = state.body(body)
     return Materialized(done, tuple(state.locals))
@@ -199,12 +200,13 @@ class _Materializer:
         """Make an index signed, and opaque where it might be proved negative."""
         if index.type.kind is Kind.UINT:
             index = _as_int64(index)
-        value = self.expr(index, pre)
+        wide = self.expr(index, pre)
+        value = _narrowed(wide)
         nodes = list(walk(value))
         if any(isinstance(e, Load) or self.is_variable(e) for e in nodes):
             return value
         if any(_may_be_negative(e) for e in nodes):
-            return self.hold(value, pre)
+            return self.hold(wide, pre)
         return value
 
     def expr(self, expr: Expr, pre: list[Stmt]) -> Expr:
@@ -245,6 +247,8 @@ class _Materializer:
                 return self.compare(expr, pre)
             case Unary(op=UnaryOp.NOT, operand=Var() | Load()):
                 return expr
+            case Unary(op=UnaryOp.NOT, operand=Compare() as c) if not c.lhs.type.is_float:
+                return replace(c, op=OPPOSITE[c.op])
             case Unary(op=UnaryOp.NOT, operand=operand):
                 if any(isinstance(e, Compare) and e.lhs.type.is_float for e in walk(operand)):
                     return replace(expr, operand=self.hold(operand, pre))
@@ -253,7 +257,7 @@ class _Materializer:
                 return replace(expr, operand=self.hold(operand, pre))
             case Binary(op=op, lhs=lhs, rhs=rhs, type=type_):
                 if type_.is_float:
-                    if op is not BinaryOp.MUL and self.share(lhs, rhs):
+                    if op in (BinaryOp.SUB, BinaryOp.DIV) and self.share(lhs, rhs):
                         return replace(expr, lhs=self.hold(lhs, pre))
                     return expr
                 if op in (BinaryOp.DIV, BinaryOp.REM) and rhs == Const(0, type_):
@@ -305,10 +309,10 @@ class _Materializer:
         return any(isinstance(e, Binary) and self.share(e.lhs, e.rhs) for e in walk(expr))
 
     def share(self, lhs: Expr, rhs: Expr) -> bool:
-        """Whether both sides contain a common operand; two literals alone are none."""
+        """Whether both sides contain a common operand of their type; two literals are none."""
         if isinstance(lhs, Const) and isinstance(rhs, Const):
             return False
-        mine = list(walk(lhs))
+        mine = [e for e in walk(lhs) if e.type.is_float == lhs.type.is_float]
         return any(e in mine for e in walk(rhs))
 
 
@@ -330,6 +334,20 @@ def _as_int64(expr: Expr) -> Expr:
             return inner if inner.type == I64 else Cast(inner, I64, expr.span)
         case _:
             return Cast(expr, I64, expr.span)
+
+
+def _narrowed(index: Expr) -> Expr:
+    """Drop conversions to int64 in an index: TileLang widens what may overflow."""
+    match index:
+        case Cast(operand=inner, type=type_) if type_ == I64 and inner.type == I32:
+            return inner
+        case Const(value=value, type=type_) if type_ == I64 and abs(value) < 1 << 30:
+            return Const(value, I32, index.span)
+        case Binary(op=BinaryOp.ADD | BinaryOp.SUB as op, type=type_) if type_ == I64:
+            lhs, rhs = _narrowed(index.lhs), _narrowed(index.rhs)
+            return Binary(op, lhs, rhs, I32, index.span) if lhs.type == rhs.type == I32 else index
+        case _:
+            return index
 
 
 def _may_be_negative(expr: Expr) -> bool:

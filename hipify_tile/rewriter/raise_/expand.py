@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from hipify_tile.analyzer.uniformity import reads_memory
-from hipify_tile.ir.expr import BinaryOp, Binary, Expr, Load, Var, walk
+from hipify_tile.ir.expr import Binary, BinaryOp, Expr, Load, Var, walk
 from hipify_tile.ir.loop import Nest
 from hipify_tile.ir.simt import Buffer, Scope
 from hipify_tile.ir.stmt import (
@@ -40,7 +40,7 @@ from hipify_tile.rewriter.raise_.launch_axes import map_body
 
 def expand(nest: Nest, threads: int, linear_thread: Expr, namer: Namer) -> Nest:
     """Expand or recompute what lives across regions; ``threads`` bounds the threads of a block."""
-    nest, moved = _recompute(nest)
+    nest = _recompute(nest)
     types = dict(nest.locals)
     crossing: list[str] = []
     for region in _regions(nest.body):
@@ -59,7 +59,6 @@ def expand(nest: Nest, threads: int, linear_thread: Expr, namer: Namer) -> Nest:
     buffers += [
         Buffer(homes[n], types[n], Scope.BLOCK_LOCAL, (threads,), homes[n], True) for n in crossing
     ]
-    del moved
     return replace(
         nest,
         body=rewriter.visit(nest.body),
@@ -72,30 +71,34 @@ def _regions(body: tuple[Stmt, ...]) -> list[Loop]:
     return [s for s in walk_stmts(body) if isinstance(s, Loop)]
 
 
-def _recompute(nest: Nest) -> tuple[Nest, tuple[str, ...]]:
+def _recompute(nest: Nest) -> Nest:
     """Move single assignments of index values to the start of each region that needs them."""
     regions = _regions(nest.body)
     if len(regions) < 2:
-        return nest, ()
+        return nest
     private = {name for name, _ in nest.locals}
     assigned: dict[str, int] = {}
     for stmt in walk_stmts(nest.body):
         for name in _targets(stmt):
             assigned[name] = assigned.get(name, 0) + 1
     once: dict[str, Assign] = {}
-    constant = {name for name, _ in nest.block_locals if assigned.get(name, 0) == 0}
-    first = next((s for s in nest.body if isinstance(s, Loop)), None)
-    for stmt in first.body if first is not None and first is nest.body[0] else ():
+    block = {name for name, _ in nest.block_locals}
+    constant = {name for name in block if assigned.get(name, 0) == 0}
+    constant |= {
+        s.target
+        for s in nest.body
+        if isinstance(s, Assign) and assigned[s.target] == 1 and not reads_memory(s.value)
+    }
+    for stmt in (s for region in regions for s in region.body):
         if not isinstance(stmt, Assign) or assigned[stmt.target] != 1:
             continue
-        if stmt.target not in private or reads_memory(stmt.value):
+        if stmt.target not in private or reads_memory(stmt.value) or _divides(stmt.value):
             continue
         reads = {e.name for e in walk(stmt.value) if isinstance(e, Var)}
-        local = reads & (private | {n for n, _ in nest.block_locals})
-        if local <= set(once) | constant:
+        if reads & (private | block) <= set(once) | constant:
             once[stmt.target] = stmt
     if not once:
-        return nest, ()
+        return nest
 
     def needed(region: Loop) -> tuple[Assign, ...]:
         stripped = tuple(s for s in region.body if s not in once.values())
@@ -116,7 +119,14 @@ def _recompute(nest: Nest) -> tuple[Nest, tuple[str, ...]]:
                 out.append(map_bodies(stmt, visit))
         return tuple(out)
 
-    return replace(nest, body=visit(nest.body)), tuple(once)
+    return replace(nest, body=visit(nest.body))
+
+
+def _divides(expr: Expr) -> bool:
+    return any(
+        isinstance(e, Binary) and e.op in (BinaryOp.DIV, BinaryOp.REM) and e.type.is_integer
+        for e in walk(expr)
+    )
 
 
 def _targets(stmt: Stmt) -> tuple[str, ...]:
@@ -134,7 +144,7 @@ def _targets(stmt: Stmt) -> tuple[str, ...]:
 def _exposed(
     body: tuple[Stmt, ...], defined: frozenset[str]
 ) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the names that may be read before being assigned, and those surely assigned at the end.
+    """Return the names that may be read unassigned, and those surely assigned at the end.
 
     A name that is assigned on some paths only counts as read at the end: its old value may survive.
     """
@@ -238,6 +248,3 @@ class _Expander:
             return tuple(out)
 
         return store(map_body(body, load))
-
-
-_ = (Binary, BinaryOp)

@@ -27,7 +27,6 @@ from hipify_tile.ir.expr import (
     Unary,
     UnaryOp,
     Var,
-    map_children,
 )
 from hipify_tile.ir.stmt import Stmt
 from hipify_tile.ir.types import BOOL, I32, I64, U32, U64
@@ -35,7 +34,7 @@ from hipify_tile.rewriter.raise_.launch_axes import map_body
 
 _RING = (BinaryOp.ADD, BinaryOp.SUB, BinaryOp.MUL, BinaryOp.AND, BinaryOp.OR, BinaryOp.XOR)
 _INT32_MAX = 2**31 - 1
-_OPPOSITE = {
+OPPOSITE = {
     CompareOp.LT: CompareOp.GE,
     CompareOp.LE: CompareOp.GT,
     CompareOp.GT: CompareOp.LE,
@@ -73,12 +72,12 @@ class Narrower:
                 inner.type == I32 and expr.operand.type in (I64, U64) and type_ in (I32, U32)
             ):
                 return inner if type_ == I32 else replace(expr, operand=inner)
-            case Compare(lhs=lhs, rhs=rhs) if lhs.type == U32:
+            case Compare(lhs=lhs) if lhs.type == U32:
                 return self._compared(expr)
             case Binary(op=BinaryOp.DIV | BinaryOp.REM | BinaryOp.SHR, type=type_) if type_ == U32:
                 return self._divided(expr)
             case Unary(op=UnaryOp.NOT, operand=Compare() as c) if not c.lhs.type.is_float:
-                return replace(c, op=_OPPOSITE[c.op])
+                return replace(c, op=OPPOSITE[c.op])
             case Unary(op=UnaryOp.NOT, operand=Unary(op=UnaryOp.NOT, operand=inner)):
                 return inner
             case _:
@@ -194,7 +193,7 @@ def _total(expr: Expr) -> bool:
 
 
 def _sums(expr: Expr) -> bool:
-    """Whether an int32 expression may overflow, which TileLang's comparisons assume not to happen."""
+    """Whether an int32 expression may overflow; TileLang compares as if it could not."""
     return not isinstance(expr, Var | Const)
 
 
@@ -214,6 +213,3 @@ def wrap(value: int, bits: int, signed: bool) -> int:
     """Reduce ``value`` modulo 2**bits into the range of a signed or unsigned type."""
     value &= (1 << bits) - 1
     return value - (1 << bits) if signed and value >> (bits - 1) else value
-
-
-_ = map_children

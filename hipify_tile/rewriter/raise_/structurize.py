@@ -1,7 +1,8 @@
 """Control-flow structurization: every ``Leave`` that TileLang cannot spell becomes a guard.
 
-TileLang has ``break`` and ``continue`` of the innermost loop, and ``if``. Left alone are a ``Leave`` of
-the innermost loop, and a ``Leave`` of the ``Block`` that is that loop's whole body. All others go:
+TileLang has ``break`` and ``continue`` of the innermost loop, and ``if``. Left alone are a
+``Leave`` of the innermost loop, and a ``Leave`` of the ``Block`` that is that loop's whole body.
+All others go:
 
 ```
 if (i >= n) leave kernel          if (i >= n) {}

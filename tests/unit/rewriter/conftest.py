@@ -1,7 +1,7 @@
-"""Execution of hand-built kernels: lowered to C and run, and a reference in C++ printed from the IR.
+"""Execution of hand-built kernels: lowered to C and run, beside C++ printed from the IR.
 
-The reference printer is independent of the emitter: it spells the IR's meaning in C++ directly, with
-every conversion explicit, and runs threads of a block in lockstep regions only where a test asks.
+The reference printer is independent of the emitter: it spells the IR's meaning in C++ directly,
+with every conversion explicit. It knows no barriers.
 """
 
 import ctypes
@@ -12,13 +12,34 @@ import numpy as np
 import pytest
 
 from hipify_tile.ir.expr import (
-    Binary, BinaryOp, Bitcast, Call, Cast, Compare, Const, Index, Load, Logical, Select, Unary,
-    UnaryOp, Var,
+    Binary,
+    BinaryOp,
+    Bitcast,
+    Call,
+    Cast,
+    Compare,
+    Const,
+    Index,
+    Load,
+    Logical,
+    Select,
+    Unary,
+    UnaryOp,
+    Var,
 )  # fmt: skip
 from hipify_tile.ir.intrinsics import CPU_PRELUDE, INTRINSICS
 from hipify_tile.ir.simt import Kernel, Scope
 from hipify_tile.ir.stmt import (
-    KERNEL, Assign, AtomicOp, AtomicRMW, Block, For, If, Leave, Store, While,
+    KERNEL,
+    Assign,
+    AtomicOp,
+    AtomicRMW,
+    Block,
+    For,
+    If,
+    Leave,
+    Store,
+    While,
 )  # fmt: skip
 from hipify_tile.ir.types import BOOL
 from hipify_tile.rewriter.model import Level

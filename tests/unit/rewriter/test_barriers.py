@@ -4,13 +4,33 @@ import numpy as np
 import pytest
 
 from hipify_tile.ir.expr import (
-    Binary, BinaryOp, Cast, Compare, CompareOp, Const, Index, IndexKind, Load, Var,
+    Binary,
+    BinaryOp,
+    Cast,
+    Compare,
+    CompareOp,
+    Const,
+    Index,
+    IndexKind,
+    Load,
+    Var,
 )  # fmt: skip
 from hipify_tile.ir.loop import Nest
 from hipify_tile.ir.simt import Buffer, Kernel, Param, Scope
 from hipify_tile.ir.span import Span
 from hipify_tile.ir.stmt import (
-    KERNEL, Assign, AtomicOp, AtomicRMW, Barrier, Block, For, If, Leave, Store, While, walk_stmts,
+    KERNEL,
+    Assign,
+    AtomicOp,
+    AtomicRMW,
+    Barrier,
+    Block,
+    For,
+    If,
+    Leave,
+    Store,
+    While,
+    walk_stmts,
 )  # fmt: skip
 from hipify_tile.ir.types import BOOL, F32, I32, U32
 from hipify_tile.ir.verify import violations
@@ -27,7 +47,7 @@ def index(kind, axis=0):
 TX, TY = index(IndexKind.THREAD), index(IndexKind.THREAD, 1)
 BX, BY = index(IndexKind.BLOCK), index(IndexKind.BLOCK, 1)
 BD = index(IndexKind.BLOCK_DIM)
-I, N, S, ACC = Var("i", I32), Var("n", I32), Var("s", I32), Var("acc", F32)
+I, N, S, ACC = Var("i", I32), Var("n", I32), Var("s", I32), Var("acc", F32)  # noqa: E741
 GLOBAL_INDEX = Cast(
     Binary(
         ADD,

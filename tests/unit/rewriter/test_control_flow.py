@@ -4,11 +4,31 @@ import numpy as np
 import pytest
 
 from hipify_tile.ir.expr import (
-    Binary, BinaryOp, Cast, Compare, CompareOp, Const, Index, IndexKind, Load, Unary, UnaryOp, Var,
+    Binary,
+    BinaryOp,
+    Cast,
+    Compare,
+    CompareOp,
+    Const,
+    Index,
+    IndexKind,
+    Load,
+    Unary,
+    UnaryOp,
+    Var,
 )  # fmt: skip
 from hipify_tile.ir.simt import Buffer, Kernel, Param, Scope
 from hipify_tile.ir.stmt import (
-    KERNEL, Assign, AtomicOp, AtomicRMW, Block, For, If, Leave, Store, While,
+    KERNEL,
+    Assign,
+    AtomicOp,
+    AtomicRMW,
+    Block,
+    For,
+    If,
+    Leave,
+    Store,
+    While,
 )  # fmt: skip
 from hipify_tile.ir.types import BOOL, F32, I32, I64, U32, U64
 from hipify_tile.ir.verify import violations
