@@ -97,10 +97,12 @@ _TABLE: tuple[Intrinsic, ...] = (
         int_operands=(1,),
     ),
     Intrinsic(
-        "rsqrt", 1, _FLOATS, "({one} / sqrt{s}({0}))", ("rsqrt",), ("rsqrtf", "__frsqrt_rn")
+        "rsqrt", 1, _FLOATS, "({one} / sqrt{s}({0}))", ("rsqrt",), ("rsqrtf",)
     ),
-    Intrinsic("rcbrt", 1, _FLOATS, "({one} / cbrt{s}({0}))", ("rcbrt",), ("rcbrtf",)),
-    Intrinsic("saturate", 1, (F32,), "fminf(fmaxf({0}, 0.0f), 1.0f)", f32=("__saturatef",)),
+    Intrinsic("rcbrt", 1, _FLOATS, "(1.0 / cbrt({0}))", ("rcbrt",), ("rcbrtf",),
+              formulas=(("float32", "((float)(1.0 / cbrt((double){0})))"),)),
+    Intrinsic("saturate", 1, (F32,), "({0} >= 0.0f ? ({0} <= 1.0f ? {0} : 1.0f) : 0.0f)",
+              f32=("__saturatef",)),
     Intrinsic("isnan", 1, _FLOATS, "({0} != {0})", ("isnan", "__isnan"), ("__isnanf",),
               result=BOOL),
     Intrinsic("isinf", 1, _FLOATS, "(__builtin_isinf({0}) != 0)", ("isinf", "__isinf"),
@@ -110,7 +112,8 @@ _TABLE: tuple[Intrinsic, ...] = (
     Intrinsic("signbit", 1, _FLOATS, "(__builtin_signbit({0}) != 0)", ("signbit",),
               ("__signbitf",), result=BOOL),
     _fast("fast_exp", "exp", "__expf"),
-    _fast("fast_exp10", "exp10", "__exp10f"),
+    Intrinsic("fast_exp10", 1, (F32,), "((float)pow(10.0, (double){0}))", f32=("__exp10f",),
+              approximate=True),
     _fast("fast_log", "log", "__logf"),
     _fast("fast_log2", "log2", "__log2f"),
     _fast("fast_log10", "log10", "__log10f"),

@@ -33,7 +33,7 @@ from hipify_tile.ir.expr import (
 )
 from hipify_tile.ir.intrinsics import CUDA_SPELLINGS
 from hipify_tile.ir.stmt import AtomicOp, AtomicRMW, Barrier
-from hipify_tile.ir.types import BOOL, F32, F64, I32, I64, U32, U64, ScalarType
+from hipify_tile.ir.types import BOOL, F32, F64, I32, I64, U32, U64, Kind, ScalarType
 
 _ATOMICS = {
     "atomicAdd": AtomicOp.ADD,
@@ -66,7 +66,7 @@ _CONVERSIONS = re.compile(
     r"__(float|double|int|uint|ll|ull)2(float|double|int|uint|ll|ull)(_rn|_rz|_rd|_ru)?$"
 )
 _CONVERTED = {"float": F32, "double": F64, "int": I32, "uint": U32, "ll": I64, "ull": U64}
-_ROUND_TO_INT = {"_rn": "rint", "_rd": "floor", "_ru": "ceil"}
+_ROUND_TO_INT = {"_rn": "nearbyint", "_rz": "trunc", "_rd": "floor", "_ru": "ceil"}
 _REFUSED: tuple[tuple[str, str], ...] = (
     (r"__syncthreads_(count|and|or)|__syncwarp|__shfl|__ballot|__any|__all|__activemask", "TM1105"),
     (r"__reduce_\w+_sync|__match_|__lane_id", "TM1105"),
@@ -235,6 +235,17 @@ class Builtins(Expressions):
             type_ = F32 if m[1] == "f" else F64
             one = Const(1.0, type_)
             return lambda v: Binary(BinaryOp.DIV, one, fold_cast(v[0], type_), type_, span)
+        if name == "__frsqrt_rn":
+            return lambda v: fold_cast(
+                Binary(
+                    BinaryOp.DIV,
+                    Const(1.0, F64),
+                    Call("sqrt", (fold_cast(fold_cast(v[0], F32), F64),), F64, span),
+                    F64,
+                    span,
+                ),
+                F32,
+            )
         if m := _CONVERSIONS.fullmatch(name):
             return self._conversion(m, span)
         if name == "__hiloint2double":
@@ -246,16 +257,32 @@ class Builtins(Expressions):
 
     def _conversion(self, m: re.Match[str], span: Any) -> Callable[[list[Expr]], Expr] | None:
         source, target, mode = _CONVERTED[m[1]], _CONVERTED[m[2]], m[3]
-        if source.is_float and target.is_integer and mode in _ROUND_TO_INT:
+        if source.is_float and target.is_integer:
+            if mode is None:
+                return None
             rounding = _ROUND_TO_INT[mode]
-            return lambda v: fold_cast(
-                Call(rounding, (fold_cast(v[0], source),), source, span), target
+            return lambda v: self._saturating(
+                Call(rounding, (fold_cast(fold_cast(v[0], source), F64),), F64, span), target
             )
-        if source.is_float and target.is_integer and mode != "_rz":
-            return None
         if target.is_float and mode in ("_rz", "_rd", "_ru"):
             return None
         return lambda v: fold_cast(fold_cast(v[0], source), target)
+
+    def _saturating(self, rounded: Expr, target: ScalarType) -> Expr:
+        """Convert an integral double as the hardware does: clamped, NaN to a fixed value."""
+        value = self.copy(rounded, "rounded")
+        low = -(1 << (target.bits - 1)) if target.kind is Kind.INT else 0
+        high = low + (1 << target.bits) - 1
+        nan = 0 if target.bits < 64 else low if target.kind is Kind.INT else 1 << 63
+
+        def choose(op: CompareOp, bound: Expr, result: int, orelse: Expr) -> Expr:
+            cond = Compare(op, value, bound, BOOL)
+            return Select(cond, Const(result, target), orelse, target)
+
+        expr: Expr = fold_cast(value, target)
+        expr = choose(CompareOp.GE, Const(float(high), F64), high, expr)
+        expr = choose(CompareOp.LE, Const(float(low), F64), low, expr)
+        return choose(CompareOp.NE, value, nan, expr)
 
     def _intrinsic(
         self, cursor: Any, name: str, callee: Any, span: Any
