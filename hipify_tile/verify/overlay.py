@@ -36,8 +36,8 @@ class Overlay:
     def of(cls, analysis: UnitAnalysis, blanked: Sequence[Span]) -> Overlay:
         """The overlay of a unit; ``blanked`` are kernels whose bodies are emptied too."""
         ranges: dict[str, list[tuple[int, int]]] = {}
-        for body in analysis.host_bodies:
-            ranges.setdefault(body.file, []).append((body.start, body.end))
+        for host in analysis.host_bodies:
+            ranges.setdefault(host.file, []).append((host.start, host.end))
         files = []
         contents: dict[str, bytes] = {}
         for name in dict.fromkeys((analysis.unit.path, *analysis.user_files)):
