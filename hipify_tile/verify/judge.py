@@ -43,7 +43,7 @@ from hipify_tile.verify.roles import Roles, roles_of
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Effort for one kernel: seconds are wall time, ``cases`` the number aimed at."""
+    """Effort for one kernel: seconds are CPU time, ``cases`` the number aimed at."""
 
     cases: int = 12
     most_cases: int = 32
@@ -120,6 +120,7 @@ class Judge:
         self._seen = _Seen()
         self.accepted: list[tuple[Case, Reference]] = []
         self._started = time.perf_counter()
+        self._cpu = time.process_time()
 
     def judge(self) -> dict[Level, Verification]:
         """Run the cases and return the verdicts."""
@@ -150,7 +151,7 @@ class Judge:
                     for variant in self._search.aliased(case):
                         if self._original.run(variant).ok:
                             self._take(variant, alias=True)
-            out_of_time = time.perf_counter() - self._started > limits.seconds
+            out_of_time = time.process_time() - self._cpu > limits.seconds
             if seen.problem or attempt >= limits.attempts or out_of_time:
                 return
             if all(item.failure for item in self._levels):

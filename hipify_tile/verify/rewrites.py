@@ -28,7 +28,7 @@ from hipify_tile.verify.inputs import Ran
 from hipify_tile.verify.lowering import Lowered, LoweringError, compile_c, lower
 from hipify_tile.verify.oracle import LoadedOracle, OracleFailure, build_cuda_text
 
-_MAX_BUILDS = 3
+_MAX_BUILDS = 2
 
 Key = tuple[tuple[int, int, int] | None, int | None]
 

@@ -80,7 +80,7 @@ def _verdicts(
         return _all(fact, emissions, seed, "TM5002", built.failed.get(fact.id, ""))
     launches = [x for x in analysis.launches if x.kernel_usr == fact.usr]
     task = partial(_judge, fact, emissions, launches, built, cache, seed, limits, save_failures)
-    answer = isolated(task, limits.seconds * 2 + 30 * len(emissions))
+    answer = isolated(task, limits.seconds * 6 + 60 * len(emissions))
     if not isinstance(answer, Lost):
         return answer
     if answer.error:
