@@ -1,4 +1,4 @@
-"""The CPU formulas of the intrinsics table against the functions of our CUDA headers, bit for bit."""
+"""The CPU formulas of the intrinsics table against our CUDA headers, bit for bit."""
 
 import subprocess
 
