@@ -29,6 +29,7 @@ from hipify_tile.project import discover
 from hipify_tile.rewriter.model import ArgumentRole, Emission, Level
 from hipify_tile.rewriter.pipeline import emit_levels
 from hipify_tile.verify.cases import Case, Launch, Memory, numpy_dtype
+from hipify_tile.verify.coverage import instrument
 from hipify_tile.verify.executors import Original, packed, scalar_bytes
 from hipify_tile.verify.inputs import CaseSearch
 from hipify_tile.verify.lowering import Lowered, LoweringError, lower, tilelang_include
@@ -161,7 +162,9 @@ class Exporter:
         facts = [f for f in analysis.kernels if f.kernel is not None]
         self.skipped += [f"{f.id}: kept" for f in analysis.kernels if f.kernel is None]
         with tempfile.TemporaryDirectory() as scratch:
-            built = build_oracle(analysis, facts, Path(scratch)) if facts else None
+            cache = Path(scratch)
+            checks = instrument(cache)  # traps on an index beyond a static array
+            built = build_oracle(analysis, facts, cache, instrument=checks) if facts else None
             if isinstance(built, OracleFailure):
                 self.skipped += [f"{f.id}: {built.message}" for f in facts]
                 return
