@@ -56,15 +56,17 @@ __global__ void uniform_branch(const int *in, int *out, int flag) {
     }
 }
 
-// A barrier that some threads skip: undefined in CUDA.
+// A barrier that some threads skip on their way to another one: undefined in CUDA.
 __global__ void divergent(const int *in, int *out) {
     __shared__ int s[64];
     int t = threadIdx.x;
     s[t] = in[blockIdx.x * 64 + t];
     if (s[t] > 0) {
         __syncthreads();
-        out[blockIdx.x * 64 + t] = s[63 - t];
+        s[t] = s[63 - t];
     }
+    __syncthreads();
+    out[blockIdx.x * 64 + t] = s[(t + 1) % 64];
 }
 
 void run(const int *in, int *out, int n, int flag) {

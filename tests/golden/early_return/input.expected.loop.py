@@ -21,7 +21,9 @@ def neighbours():
         block_y: T.int32,
         block_z: T.int32,
     ):
-        with T.Kernel(grid_x, grid_y, grid_z, threads=1) as (bx, by, bz):
+        with T.Kernel(grid_x, grid_y, grid_z, threads=1) as (bx, _by, _bz):
+            # May overlap: not __restrict__.
+            T.annotate_restrict_buffers(in_1, out)
             s = T.alloc_local((32,), "int32")
             exited_all = T.alloc_local((1024,), "bool")
             i = T.alloc_var("int32")

@@ -25,17 +25,19 @@ def matmul():
         block_y: T.int32,
         block_z: T.int32,
     ):
-        with T.Kernel(grid_x, grid_y, grid_z, threads=1) as (bx, by, bz):
-            sum_2 = T.alloc_var("float32")
+        with T.Kernel(grid_x, grid_y, grid_z, threads=1) as (bx, by, _bz):
+            # May overlap: not __restrict__.
+            T.annotate_restrict_buffers(A, B, C)
+            sum = T.alloc_var("float32")
             for tz in T.serial(block_z):
                 for ty in T.serial(block_y):
                     for tx in T.serial(block_x):
                         row = by * block_y + ty
                         col = bx * block_x + tx
                         if row < M and col < N:
-                            sum_2 = 0.0
+                            sum = 0.0
                             for k in T.serial(K):
-                                sum_2 = sum_2 + A[row * K + k] * B[k * N + col]
-                            C[row * N + col] = sum_2
+                                sum = sum + A[row * K + k] * B[k * N + col]
+                            C[row * N + col] = sum
 
     return matmul

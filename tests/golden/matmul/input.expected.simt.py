@@ -9,7 +9,7 @@ def matmul(block):
     A_len = T.dynamic("A_len")
     B_len = T.dynamic("B_len")
     C_len = T.dynamic("C_len")
-    block_x, block_y, block_z = map(T.int32, block)
+    block_x, block_y, _block_z = map(T.int32, block)
 
     @T.prim_func
     def matmul(
@@ -23,15 +23,17 @@ def matmul(block):
         grid_y: T.int32,
         grid_z: T.int32,
     ):
-        with T.Kernel(grid_x, grid_y, grid_z, threads=block) as (bx, by, bz):
-            tx, ty, tz = T.get_thread_bindings()
-            sum_2 = T.alloc_var("float32")
+        with T.Kernel(grid_x, grid_y, grid_z, threads=block) as (bx, by, _bz):
+            tx, ty, _tz = T.get_thread_bindings()
+            # May overlap: not __restrict__.
+            T.annotate_restrict_buffers(A, B, C)
+            sum = T.alloc_var("float32")
             row = by * block_y + ty
             col = bx * block_x + tx
             if row < M and col < N:
-                sum_2 = 0.0
+                sum = 0.0
                 for k in T.serial(K):
-                    sum_2 = sum_2 + A[row * K + k] * B[k * N + col]
-                C[row * N + col] = sum_2
+                    sum = sum + A[row * K + k] * B[k * N + col]
+                C[row * N + col] = sum
 
     return matmul

@@ -39,7 +39,7 @@ def matmul(target="c", block_M=64, block_N=64, block_K=32):
             A_tile = T.alloc_shared((block_M, block_K), "float32", scope=SMEM)
             B_tile = T.alloc_shared((block_K, block_N), "float32", scope=SMEM)
             C_tile = T.alloc_fragment((block_M, block_N), "float32", scope=FRAG)
-            sum_2 = T.alloc_var("float32")
+            sum = T.alloc_var("float32")
             T.clear(C_tile)
             for ko in T.Pipelined(T.ceildiv(depth, block_K), num_stages=2):
                 T.copy(A[by * block_M, ko * block_K], A_tile)
@@ -49,7 +49,7 @@ def matmul(target="c", block_M=64, block_N=64, block_K=32):
                 row = by * block_M + i
                 col = bx * block_N + j
                 if row < rows and col < cols:
-                    sum_2 = C_tile[i, j]
-                    C[row, col] = sum_2
+                    sum = C_tile[i, j]
+                    C[row, col] = sum
 
     return matmul

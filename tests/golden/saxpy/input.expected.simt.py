@@ -8,7 +8,7 @@ import tilelang.language as T
 def saxpy(block):
     x_len = T.dynamic("x_len")
     y_len = T.dynamic("y_len")
-    block_x, block_y, block_z = map(T.int32, block)
+    block_x, _block_y, _block_z = map(T.int32, block)
 
     @T.prim_func
     def saxpy(
@@ -20,12 +20,12 @@ def saxpy(block):
         grid_y: T.int32,
         grid_z: T.int32,
     ):
-        with T.Kernel(grid_x, grid_y, grid_z, threads=block) as (bx, by, bz):
-            tx, ty, tz = T.get_thread_bindings()
-            t = T.alloc_var("float32")
+        with T.Kernel(grid_x, grid_y, grid_z, threads=block) as (bx, _by, _bz):
+            tx, _ty, _tz = T.get_thread_bindings()
+            # May overlap: not __restrict__.
+            T.annotate_restrict_buffers(x, y)
             i = bx * block_x + tx
             if i < n:
-                t = a * x[i]
-                y[i] = t + y[i]
+                y[i] = a * x[i] + y[i]
 
     return saxpy

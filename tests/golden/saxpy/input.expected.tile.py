@@ -24,11 +24,9 @@ def saxpy(tile_x=1024):
     ):
         extent_x = T.min(n, grid_x * block_x)
         with T.Kernel(T.max(T.ceildiv(extent_x, tile_x), 1), threads=256) as bx:
-            t = T.alloc_var("float32")
             for i_in in T.Parallel(tile_x):
                 i = bx * tile_x + i_in
                 if i < extent_x:
-                    t = a * x[i]
-                    y[i] = t + y[i]
+                    y[i] = a * x[i] + y[i]
 
     return saxpy

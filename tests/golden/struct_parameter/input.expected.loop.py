@@ -27,10 +27,14 @@ def gather():
         block_y: T.int32,
         block_z: T.int32,
     ):
-        with T.Kernel(grid_x, grid_y, grid_z, threads=1) as (bx, by, bz):
+        with T.Kernel(grid_x, grid_y, grid_z, threads=1) as (bx, _by, _bz):
+            # May overlap: not __restrict__.
+            T.annotate_restrict_buffers(view_data, index, out)
             view_shift = T.alloc_local((2,), "int16")
             view_data_1 = T.alloc_var("int64")
             view_stride_1 = T.alloc_var("int32")
+            t = T.alloc_var("int64")
+            t_2 = T.alloc_var("int64")
             for tz in T.serial(block_z):
                 for ty in T.serial(block_y):
                     for tx in T.serial(block_x):
@@ -40,6 +44,8 @@ def gather():
                         view_shift[1] = view_shift_1
                         i = bx * block_x + tx
                         if i < n:
-                            out[i] = view_data[view_data_1 + (index[i] * T.cast(view_stride_1, "int64") + T.cast(view_shift[i & 1], "int64"))]
+                            t = index[i] * T.cast(view_stride_1, "int64")
+                            t_2 = t + T.cast(view_shift[i & 1], "int64")
+                            out[i] = view_data[view_data_1 + t_2]
 
     return gather

@@ -21,7 +21,9 @@ def tree_sum(shared_bytes=0):
         block_y: T.int32,
         block_z: T.int32,
     ):
-        with T.Kernel(grid_x, grid_y, grid_z, threads=1) as (bx, by, bz):
+        with T.Kernel(grid_x, grid_y, grid_z, threads=1) as (bx, _by, _bz):
+            # May overlap: not __restrict__.
+            T.annotate_restrict_buffers(in_1, out)
             s = T.alloc_local((shared_bytes // 4,), "float32")
             k = T.alloc_var("int32")
             t = T.alloc_var("int32")
@@ -35,13 +37,17 @@ def tree_sum(shared_bytes=0):
             t_9 = T.alloc_var("uint32")
             t_10 = T.alloc_var("int32")
             t_11 = T.alloc_var("uint32")
+            t_12 = T.alloc_var("float32")
             for tz in T.serial(block_z):
                 for ty in T.serial(block_y):
                     for tx in T.serial(block_x):
                         i = bx * block_x + tx
                         t = tx
                         t_2 = T.cast(t, "uint32")
-                        s[T.cast(t_2, "int64")] = T.if_then_else(i < n, in_1[i], T.float32(0.0))
+                        if i < n:
+                            s[T.cast(t_2, "int64")] = in_1[i]
+                        else:
+                            s[T.cast(t_2, "int64")] = 0.0
             k = T.truncdiv(block_x, T.int32(2))
             while k > 0:
                 for tz in T.serial(block_z):
@@ -57,7 +63,8 @@ def tree_sum(shared_bytes=0):
                                 t_9 = T.cast(t_8, "uint32")
                                 t_10 = tx
                                 t_11 = T.cast(t_10, "uint32") + T.cast(k, "uint32")
-                                s[T.cast(t_7, "int64")] = s[T.cast(t_9, "int64")] + s[T.cast(t_11, "int64")]
+                                t_12 = s[T.cast(t_11, "int64")]
+                                s[T.cast(t_7, "int64")] = s[T.cast(t_9, "int64")] + t_12
                 k = k >> 1
             for tz in T.serial(block_z):
                 for ty in T.serial(block_y):

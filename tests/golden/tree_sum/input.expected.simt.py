@@ -8,7 +8,7 @@ import tilelang.language as T
 def tree_sum(block, shared_bytes=0):
     in_1_len = T.dynamic("in_1_len")
     out_len = T.dynamic("out_len")
-    block_x, block_y, block_z = map(T.int32, block)
+    block_x, _block_y, _block_z = map(T.int32, block)
 
     @T.prim_func
     def tree_sum(
@@ -19,8 +19,10 @@ def tree_sum(block, shared_bytes=0):
         grid_y: T.int32,
         grid_z: T.int32,
     ):
-        with T.Kernel(grid_x, grid_y, grid_z, threads=block) as (bx, by, bz):
-            tx, ty, tz = T.get_thread_bindings()
+        with T.Kernel(grid_x, grid_y, grid_z, threads=block) as (bx, _by, _bz):
+            tx, _ty, _tz = T.get_thread_bindings()
+            # May overlap: not __restrict__.
+            T.annotate_restrict_buffers(in_1, out)
             s = T.alloc_shared((shared_bytes // 4,), "float32")
             k = T.alloc_var("int32")
             t = T.alloc_var("int32")
@@ -34,6 +36,7 @@ def tree_sum(block, shared_bytes=0):
             t_9 = T.alloc_var("uint32")
             t_10 = T.alloc_var("int32")
             t_11 = T.alloc_var("uint32")
+            t_12 = T.alloc_var("float32")
             i = bx * block_x + tx
             t = tx
             t_2 = T.cast(t, "uint32")
@@ -51,7 +54,8 @@ def tree_sum(block, shared_bytes=0):
                     t_9 = T.cast(t_8, "uint32")
                     t_10 = tx
                     t_11 = T.cast(t_10, "uint32") + T.cast(k, "uint32")
-                    s[T.cast(t_7, "int64")] = s[T.cast(t_9, "int64")] + s[T.cast(t_11, "int64")]
+                    t_12 = s[T.cast(t_9, "int64")] + s[T.cast(t_11, "int64")]
+                    s[T.cast(t_7, "int64")] = t_12
                 T.sync_threads()
                 k = k >> 1
             if tx == 0:
