@@ -128,7 +128,7 @@ class _KernelImporter(ControlFlow):
             mangled=mangled,
             params=tuple(self.params),
             argument_sizes=tuple(sizes),
-            buffers=self.buffers(written),
+            buffers=self.buffers(written | _loaded(statements), written),
             locals=self._used_locals(statements),
             body=statements,
             launch_bounds=_launch_bounds(definition),
@@ -260,6 +260,16 @@ class _KernelImporter(ControlFlow):
             )
         )
         return MemoryPointer(Address(address.storage), type_.pointee)
+
+
+def _loaded(body: tuple[Stmt, ...]) -> set[str]:
+    return {
+        e.buffer
+        for stmt in walk_stmts(body)
+        for expr in exprs(stmt)
+        for e in walk(expr)
+        if isinstance(e, Load)
+    }
 
 
 def _holds_array(type_: CType) -> bool:

@@ -118,17 +118,26 @@ class Memory(State):
             storage.flat = True
         return self.view(storage, type_), (element_index(address, type_.bytes),)
 
-    def buffers(self, written: set[str]) -> tuple[Buffer, ...]:
-        """Return every view of every storage, given the names of those stored to."""
+    def buffers(self, accessed: set[str], written: set[str]) -> tuple[Buffer, ...]:
+        """Return the views that are accessed, and that of every pointer parameter's own type.
+
+        A storage is named after its declared type's view, or the first one that is accessed.
+        """
         result = []
         for s in self.storages.values():
-            for type_, name in s.views.items():
+            views = {
+                t: n
+                for t, n in s.views.items()
+                if n in accessed or (s.scope is Scope.PARAM and n == s.name)
+            }
+            owner = s.name if s.name in views.values() else next(iter(views.values()), "")
+            for type_, name in views.items():
                 shape = s.shape
                 if shape and (s.flat or type_ != s.element):
                     shape = (s.bytes // type_.bytes,)
                 result.append(
                     Buffer(
-                        name, type_, s.scope, shape, s.name, name in written, s.restrict,
+                        name, type_, s.scope, shape, owner, name in written, s.restrict,
                         s.symbol, s.span,
                     )
                 )  # fmt: skip
