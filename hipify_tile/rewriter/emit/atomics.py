@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from hipify_tile.ir.expr import Const, Expr, Unary, UnaryOp
 from hipify_tile.ir.stmt import AtomicOp, AtomicRMW
 from hipify_tile.ir.types import I64, U64, ScalarType
 from hipify_tile.rewriter.emit.expressions import ExpressionPrinter
@@ -52,20 +51,22 @@ class AtomicPrinter:
     types: Mapping[str, ScalarType]
     used: dict[str, AtomicSpelling] = field(default_factory=dict)
 
-    def text(self, stmt: AtomicRMW) -> str:
-        """Return the one line of an atomic statement."""
+    def text(self, stmt: AtomicRMW) -> tuple[str, str, str]:
+        """Return the text of an atomic statement up to its arguments, those, and the rest."""
         type_ = self.types[stmt.buffer]
         print_ = self.expressions
         place = f"{print_.name(stmt.buffer)}[{print_.index(stmt.indices)}]"
         target = f"{print_.name(stmt.result)} = " if stmt.result else ""
         if stmt.op is AtomicOp.ADD and type_ not in (U64, I64):
             keep = ", return_prev=True" if stmt.result else ""
-            return f"{target}T.atomic_add({place}, {print_.text(stmt.operands[0])}{keep})"
+            operand = print_.text(stmt.operands[0])
+            return f"{target}T.atomic_add(", f"{place}, {operand}{keep}", ")"
         spelling = atomic_spelling(stmt.op, type_)
         self.used[spelling.name] = spelling
         operands = ", ".join(print_.text(o) for o in stmt.operands)
         access = f'T.access_ptr({place}, "rw")'
-        return f'{target}T.call_extern("{type_}", {spelling.name}, {access}, {operands})'
+        arguments = f'"{type_}", {spelling.name}, {access}, {operands}'
+        return f"{target}T.call_extern(", arguments, ")"
 
 
 def atomic_spelling(op: AtomicOp, type_: ScalarType) -> AtomicSpelling:
@@ -92,12 +93,3 @@ def atomic_spelling(op: AtomicOp, type_: ScalarType) -> AtomicSpelling:
 def _unsigned_only(op: AtomicOp) -> bool:
     """Whether CUDA has the 64-bit operation for ``unsigned long long`` alone."""
     return op not in (AtomicOp.MIN, AtomicOp.MAX, AtomicOp.AND, AtomicOp.OR, AtomicOp.XOR)
-
-
-def negated(expr: Expr) -> Expr:
-    """Return ``-expr`` wrapping at its width."""
-    match expr:
-        case Const(value=value, type=type_) if not type_.is_integer:
-            return Const(-value, type_)
-        case _:
-            return Unary(UnaryOp.NEG, expr, expr.type)

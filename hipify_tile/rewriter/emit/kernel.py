@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -21,7 +22,7 @@ from hipify_tile.rewriter.emit.literals import F32_HELPER, F64_HELPER
 from hipify_tile.rewriter.emit.materialize import materialize
 from hipify_tile.rewriter.emit.outline import Outliner
 from hipify_tile.rewriter.emit.provenance import Provenance
-from hipify_tile.rewriter.emit.statements import INDENT, StatementPrinter, declaration
+from hipify_tile.rewriter.emit.statements import INDENT, WIDTH, StatementPrinter, declaration
 from hipify_tile.rewriter.model import Argument, ArgumentRole, Emission, Level, Target
 from hipify_tile.rewriter.names import Namer
 from hipify_tile.rewriter.raise_.launch_axes import launch_axes, map_body
@@ -246,7 +247,8 @@ class FactoryText:
         for b in tensors:
             yield f'{INDENT}{self._extent(b)} = T.dynamic("{self._extent(b)}")'
         if function.level is Level.SIMT:
-            yield f"{INDENT}block_x, block_y, block_z = map(T.int32, block)"
+            dims = ", ".join(_if_used(f"block_{d}", body) for d in _DIMS)
+            yield f"{INDENT}{dims} = map(T.int32, block)"
         prelude = list(self.target_helpers())
         yield from (f"{INDENT}{line}" if line else "" for line in prelude)
         yield ""
@@ -258,10 +260,14 @@ class FactoryText:
         grid = ", ".join(f"grid_{d}" for d in _DIMS)
         threads = "block" if function.level is Level.SIMT else "1"
         extra = ", prelude=prelude" if prelude else ""
-        blocks = ", ".join(self.names[b] for b in function.block)
-        yield f"{INDENT * 2}with T.Kernel({grid}, threads={threads}{extra}) as ({blocks}):"
+        blocks = [_if_used(self.names[b], body) for b in function.block]
+        head = f"{INDENT * 2}with T.Kernel({grid}, threads={threads}{extra}) as ("
+        if len(head) + len(", ".join(blocks)) + 2 > WIDTH:
+            yield from (head, *(f"{INDENT * 3}{b}," for b in blocks), f"{INDENT * 2}):")
+        else:
+            yield f"{head}{', '.join(blocks)}):"
         if function.level is Level.SIMT:
-            threads = ", ".join(self.names[t] for t in function.thread)
+            threads = ", ".join(_if_used(self.names[t], body) for t in function.thread)
             yield f"{INDENT * 3}{threads} = T.get_thread_bindings()"
         yield from body
         yield ""
@@ -333,6 +339,12 @@ class FactoryText:
                 role = ArgumentRole.GRID if name.startswith("grid") else ArgumentRole.BLOCK
                 out.append(Argument(name, role, "int32", "", _DIMS.index(name[-1])))
         return tuple(out)
+
+
+def _if_used(name: str, body: tuple[str, ...]) -> str:
+    """Return ``name``, with an underscore in front where no line of ``body`` reads it."""
+    word = re.compile(rf"\b{name}\b")
+    return name if any(word.search(line) for line in body) else f"_{name}"
 
 
 def _raw(text: str) -> Iterator[str]:

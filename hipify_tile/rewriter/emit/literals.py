@@ -43,8 +43,8 @@ def literal(const: Const, *, bare: bool) -> str:
     if not is_plain(const):
         return special(number, const)
     if type_ == F32 and bare:
-        return repr(number)
-    return f"T.{type_}({number!r})"
+        return _decimal(number)
+    return f"T.{type_}({_decimal(number)})"
 
 
 def is_plain(const: Const) -> bool:
@@ -60,13 +60,20 @@ def is_plain(const: Const) -> bool:
     return abs(printed - Fraction(value)) * 4 < Fraction(_ulp(value, const))
 
 
+def _decimal(number: float) -> str:
+    """Return the shortest decimal text, without a plus sign in the exponent."""
+    return repr(number).replace("e+", "e")
+
+
 def special(number: float, const: Const) -> str:
     """Spell a literal by its bits."""
-    text = repr(number)
+    text = _decimal(number)
     if not math.isfinite(number):
         text = f'float("{number}")'
     elif const.type == F32:
-        text = shortest_float32(number)
+        text = shortest_float32(number).replace("e+", "e")
+    if const.type in (F16, BF16):
+        return f'T.cast(f32({text}), "{const.type}")'
     return f"{'f32' if const.type == F32 else 'f64'}({text})"
 
 

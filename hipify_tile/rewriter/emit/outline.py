@@ -5,15 +5,28 @@ y[i] = very_long_left + very_long_right   →   t = very_long_left
                                               y[i] = t + very_long_right
 ```
 
-Only operands that are evaluated anyway move, so never the right of ``&&`` or an arm of ``?:``.
+Only operands that are evaluated anyway move, never the right of ``&&`` or an arm of ``?:``; a wide
+``?:`` or ``&&`` becomes an ``if``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from hipify_tile.ir.expr import Const, Expr, Logical, Select, Var, children, map_children
+from hipify_tile.ir.expr import (
+    Const,
+    Expr,
+    Logical,
+    LogicalOp,
+    Select,
+    Unary,
+    UnaryOp,
+    Var,
+    children,
+    map_children,
+    walk,
+)
 from hipify_tile.ir.stmt import (
     Assign,
     AtomicRMW,
@@ -25,11 +38,11 @@ from hipify_tile.ir.stmt import (
     map_bodies,
     map_exprs,
 )
-from hipify_tile.ir.types import ScalarType
+from hipify_tile.ir.types import BOOL, ScalarType
 from hipify_tile.rewriter.emit.expressions import ExpressionPrinter
+from hipify_tile.rewriter.emit.statements import WIDTH
 from hipify_tile.rewriter.names import Namer
 
-WIDTH = 88
 _INDENT = 4
 
 
@@ -55,6 +68,9 @@ class Outliner:
         match stmt:
             case Assign() | Store() | AtomicRMW() | If():
                 while self.width(stmt) > room:
+                    lazy = _as_if(stmt)
+                    if lazy is not None:
+                        return [*pre, *self.body(lazy, depth)]
                     shorter = self.shorten(stmt, room, pre)
                     if shorter is None:
                         break
@@ -81,7 +97,7 @@ class Outliner:
                 return place + 3 + len(text.value(value))
             case AtomicRMW():
                 parts = [text.index(stmt.indices), *map(text.text, stmt.operands)]
-                return sum(map(len, parts)) + 90 - (28 if stmt.result is None else 0)
+                return sum(map(len, parts)) + 64
             case If(cond=cond):
                 return len(text.text(cond)) + 6
             case _:
@@ -90,19 +106,23 @@ class Outliner:
     def shorten(self, stmt: Stmt, room: int, pre: list[Stmt]) -> Stmt | None:
         """Move the widest operand that fits a line of its own in front of ``stmt``."""
         best: Expr | None = None
+        lazy: Expr | None = None
         widest = 12
         for expr in self._own(stmt):
             for node in self._movable(expr, top=not isinstance(stmt, Assign)):
                 width = len(self.printer.text(node))
                 if widest < width <= room - 8:
                     best, widest = node, width
+                elif isinstance(node, Select | Logical) and width > room - 8:
+                    lazy = lazy or node
+        best = best or lazy
         if best is None:
             return None
         var = Var(self.namer.fresh("t"), best.type)
         self.locals.append((var.name, var.type))
         self.printer.names = {**self.printer.names, var.name: var.name}
         moved = best
-        pre.append(Assign(var.name, moved))
+        pre += self.stmt(Assign(var.name, moved), (WIDTH - room) // _INDENT)
         return map_exprs(stmt, lambda e: _replaced(e, moved, var))
 
     def _own(self, stmt: Stmt) -> tuple[Expr, ...]:
@@ -127,6 +147,23 @@ class Outliner:
             case _:
                 for child in children(expr):
                     yield from self._movable(child, top=True)
+
+
+def _as_if(stmt: Stmt) -> tuple[Stmt, ...] | None:
+    """Spell the assignment of a ``?:`` or ``&&`` as an ``if``; None for anything else."""
+    match stmt:
+        case Assign(target=name, value=Select(cond=cond, then=then, orelse=orelse)):
+            return (If(cond, (Assign(name, then),), (Assign(name, orelse),)),)
+        case Store(value=Select(cond=cond, then=then, orelse=orelse)):
+            return (If(cond, (replace(stmt, value=then),), (replace(stmt, value=orelse),)),)
+        case Assign(target=name, value=Logical(op=op, lhs=lhs, rhs=rhs)) if all(
+            e != Var(name, BOOL) for e in walk(rhs)
+        ):
+            go: Expr = Var(name, BOOL)
+            go = go if op is LogicalOp.AND else Unary(UnaryOp.NOT, go, BOOL)
+            return (Assign(name, lhs), If(go, (Assign(name, rhs),)))
+        case _:
+            return None
 
 
 def _replaced(expr: Expr, old: Expr, new: Expr) -> Expr:

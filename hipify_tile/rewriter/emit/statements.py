@@ -30,6 +30,7 @@ from hipify_tile.rewriter.emit.atomics import AtomicPrinter
 from hipify_tile.rewriter.emit.expressions import ExpressionPrinter
 
 INDENT = "    "
+WIDTH = 88
 
 
 @dataclass(slots=True)
@@ -57,7 +58,11 @@ class StatementPrinter:
             case Store(buffer=buffer, indices=indices, value=value):
                 yield f"{pad}{text.name(buffer)}[{text.index(indices)}] = {text.value(value)}"
             case AtomicRMW():
-                yield f"{pad}{self.atomics.text(stmt)}"
+                head, arguments, tail = self.atomics.text(stmt)
+                if len(pad + head + arguments + tail) > WIDTH:
+                    yield from (f"{pad}{head}", f"{pad}{INDENT}{arguments}", f"{pad}{tail}")
+                else:
+                    yield f"{pad}{head}{arguments}{tail}"
             case If():
                 yield from self._if(stmt, depth, loop, again, "if")
             case For():
