@@ -167,7 +167,7 @@ class LaunchSource:
         axis = used[turn // 5 % len(used)]
         match turn % 5:
             case 1:
-                grid[axis] = max(1, grid[axis] - 1)
+                grid[axis] = 1
             case 2:
                 grid[axis] += 1
             case 3 if not self._roles.fixed_block:
@@ -175,7 +175,7 @@ class LaunchSource:
             case 4 if len(used) < 3:  # every thread again, along an axis that is not used
                 grid[min(a for a in range(3) if a not in used)] = 2
             case _:
-                grid[axis] = 1
+                grid[axis] = max(1, grid[axis] - 1)
         return replace(
             launch,
             label=launch.label + ", other geometry",
