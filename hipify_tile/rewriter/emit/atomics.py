@@ -51,8 +51,8 @@ class AtomicPrinter:
     types: Mapping[str, ScalarType]
     used: dict[str, AtomicSpelling] = field(default_factory=dict)
 
-    def text(self, stmt: AtomicRMW) -> tuple[str, str, str]:
-        """Return the text of an atomic statement up to its arguments, those, and the rest."""
+    def text(self, stmt: AtomicRMW) -> str:
+        """Return the text of an atomic statement."""
         type_ = self.types[stmt.buffer]
         print_ = self.expressions
         place = f"{print_.name(stmt.buffer)}[{print_.index(stmt.indices)}]"
@@ -60,13 +60,13 @@ class AtomicPrinter:
         if stmt.op is AtomicOp.ADD and type_ not in (U64, I64):
             keep = ", return_prev=True" if stmt.result else ""
             operand = print_.text(stmt.operands[0])
-            return f"{target}T.atomic_add(", f"{place}, {operand}{keep}", ")"
+            return f"{target}T.atomic_add({place}, {operand}{keep})"
         spelling = atomic_spelling(stmt.op, type_)
         self.used[spelling.name] = spelling
         operands = ", ".join(print_.text(o) for o in stmt.operands)
         access = f'T.access_ptr({place}, "rw")'
         arguments = f'"{type_}", {spelling.name}, {access}, {operands}'
-        return f"{target}T.call_extern(", arguments, ")"
+        return f"{target}T.call_extern({arguments})"
 
 
 def atomic_spelling(op: AtomicOp, type_: ScalarType) -> AtomicSpelling:

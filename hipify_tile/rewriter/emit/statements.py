@@ -54,15 +54,12 @@ class StatementPrinter:
         text = self.expressions
         match stmt:
             case Assign(target=target, value=value):
-                yield f"{pad}{text.name(target)} = {text.value(value)}"
+                yield from wrapped(f"{pad}{text.name(target)} = {text.value(value)}", pad)
             case Store(buffer=buffer, indices=indices, value=value):
-                yield f"{pad}{text.name(buffer)}[{text.index(indices)}] = {text.value(value)}"
+                place = f"{text.name(buffer)}[{text.index(indices)}]"
+                yield from wrapped(f"{pad}{place} = {text.value(value)}", pad)
             case AtomicRMW():
-                head, arguments, tail = self.atomics.text(stmt)
-                if len(pad + head + arguments + tail) > WIDTH:
-                    yield from (f"{pad}{head}", f"{pad}{INDENT}{arguments}", f"{pad}{tail}")
-                else:
-                    yield f"{pad}{head}{arguments}{tail}"
+                yield from wrapped(f"{pad}{self.atomics.text(stmt)}", pad)
             case If():
                 yield from self._if(stmt, depth, loop, again, "if")
             case For():
@@ -126,6 +123,47 @@ class StatementPrinter:
         if label and label == again:
             return "continue"
         raise ValueError(f"leave {label} is not structured")
+
+
+def wrapped(line: str, pad: str) -> Iterator[str]:
+    """Yield a line; one that is too wide and ends in a call has its arguments below."""
+    start = _last_call(line)
+    if len(line) <= WIDTH or start < 0:
+        yield line
+        return
+    arguments = line[start + 1 : -1]
+    yield line[: start + 1]
+    if len(pad) + len(INDENT) + len(arguments) <= WIDTH:
+        yield f"{pad}{INDENT}{arguments}"
+    else:
+        yield from (f"{pad}{INDENT}{a}," for a in _split(arguments))
+    yield f"{pad})"
+
+
+def _last_call(line: str) -> int:
+    """Return where the parenthesis opens that closes ``line`` if a call's, else -1."""
+    if not line.endswith(")"):
+        return -1
+    depth = 0
+    for position in range(len(line) - 1, -1, -1):
+        depth += (line[position] in ")]") - (line[position] in "([")
+        if depth == 0:
+            head = line[:position].rpartition(" ")[2]
+            plain = line[:position].strip()
+            simple = head and (plain == head or plain.endswith(f"= {head}"))
+            return position if simple else -1
+    return -1
+
+
+def _split(arguments: str) -> Iterator[str]:
+    """Split an argument list at its own commas."""
+    depth, start = 0, 0
+    for position, char in enumerate(arguments):
+        depth += (char in "([") - (char in ")]")
+        if char == "," and depth == 0:
+            yield arguments[start:position].strip()
+            start = position + 1
+    yield arguments[start:].strip()
 
 
 def declaration(name: str, type_: ScalarType) -> str:
