@@ -31,6 +31,14 @@ _UPDATE = {
     AtomicOp.XOR: "old ^ a",
 }
 
+GPU_INCLUDES = """\
+#include <stdint.h>
+#ifdef __HIPCC__
+#include <hip/hip_runtime.h>
+#endif
+"""
+"""What GPU helpers need, which TileLang puts in front of its own includes."""
+
 
 @dataclass(frozen=True, slots=True)
 class AtomicSpelling:

@@ -15,7 +15,7 @@ from hipify_tile.ir.loop import Nest
 from hipify_tile.ir.simt import Buffer, Kernel, Param, Scope
 from hipify_tile.ir.stmt import For, Stmt, walk_stmts
 from hipify_tile.ir.types import I32, U32, ScalarType
-from hipify_tile.rewriter.emit.atomics import AtomicPrinter
+from hipify_tile.rewriter.emit.atomics import GPU_INCLUDES, AtomicPrinter
 from hipify_tile.rewriter.emit.bindings import bindings
 from hipify_tile.rewriter.emit.expressions import ExpressionPrinter
 from hipify_tile.rewriter.emit.literals import F32_HELPER, F64_HELPER
@@ -293,7 +293,7 @@ class FactoryText:
         if gpu_text:
             yield "else:"
             yield f'{INDENT}prelude = """'
-            yield from _raw(gpu_text)
+            yield from _raw(GPU_INCLUDES + gpu_text)
 
     def signature(self) -> Iterator[tuple[str, str]]:
         """Yield the prim_func's parameters with their annotations."""
