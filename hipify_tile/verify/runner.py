@@ -6,6 +6,7 @@ only.
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -13,12 +14,14 @@ from functools import partial
 from pathlib import Path
 
 from hipify_tile.analyzer.model import KernelFact, LaunchFact, UnitAnalysis
+from hipify_tile.compat import user_cache_dir
 from hipify_tile.diagnostics.registry import diagnostic
 from hipify_tile.rewriter.model import Emission, Level, LevelResult
 from hipify_tile.verify.coverage import Meter, instrument
 from hipify_tile.verify.executors import Original
 from hipify_tile.verify.isolate import Lost, isolated
 from hipify_tile.verify.judge import Judge, Limits
+from hipify_tile.verify.lowering import LoweringError, precompiled_headers
 from hipify_tile.verify.model import Outcome, Verification
 from hipify_tile.verify.oracle import OracleFailure, OracleLibrary, build_oracle
 from hipify_tile.verify.rewrites import Rewritten
@@ -58,12 +61,20 @@ def verify_kernels(
             return {f.id: _all(f, e, seed, "TM5002", built.message) for f, e in work}
         import tilelang  # noqa: F401  (the children inherit it)
 
+        _share_headers(cache, cxx)
         return {
             fact.id: _verdicts(
                 fact, emissions, analysis, built, cache, seed, limits or Limits(), save_failures
             )
             for fact, emissions in work
         }
+
+
+def _share_headers(cache: Path, cxx: str) -> None:
+    """Let ``cache`` use the precompiled headers of earlier runs; a failure only costs time."""
+    with contextlib.suppress(OSError, LoweringError):
+        headers = precompiled_headers(user_cache_dir() / "headers", cxx)
+        (cache / headers.name).symlink_to(headers)
 
 
 def _verdicts(
