@@ -132,7 +132,8 @@ def c_stmt(s):
             cmp = "<" if st > 0 else ">"
             t = c_type(v.type)
             return (
-                f"{{ {t} stop_{label} = {c_expr(z)}; for ({t} {v.name} = {c_expr(a)}; {v.name} {cmp} "
+                f"{{ {t} stop_{label} = {c_expr(z)}; "
+                f"for ({t} {v.name} = {c_expr(a)}; {v.name} {cmp} "
                 f"stop_{label}; {v.name} += {st}) {{\n{c_body(b)}}} }} leave_{label}:;\n"
             )
         case While(cond=c, body=b, label=label):
