@@ -27,7 +27,7 @@ _STYLE = {
 }
 _WORDS = {
     Verdict.VERIFIED: "verified",
-    Verdict.UNVERIFIED: "not executed",
+    Verdict.UNVERIFIED: "unverified",
     Verdict.KEPT: "kept CUDA",
     Verdict.UNPARSED: "unparsed",
 }
