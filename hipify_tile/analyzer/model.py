@@ -17,7 +17,8 @@ class CompileUnit:
     ``args`` holds only what affects parsing (-I -isystem -iquote -D -U -std -include);
     ``directory`` is the working directory the args are relative to; ``dropped`` lists flags of
     the original command that were ignored. ``root`` is the project root that reports are
-    relative to. ``language`` is ``cuda``, or ``c``/``c++`` for host sources that are only inventoried.
+    relative to. ``language`` is ``cuda``, or ``c``/``c++`` for host sources that are only
+    inventoried.
     """
 
     path: str

@@ -2,9 +2,9 @@
 
 The block and thread indices have become axes. ``grid`` and ``block`` are the axes of the launch:
 their extents are the launch parameters, or constants where every launch fixes them. ``body`` is
-what one block does: ``Loop`` nests over the ``block`` axes (regions between barriers), uniform control
-flow around them, and named operations. A raised nest (``raised`` is true) has its own parallel axes
-in ``body`` and empty ``block``.
+what one block does: ``Loop`` nests over the ``block`` axes (regions between barriers), uniform
+control flow around them, and named operations. A raised nest (``raised`` is true) has its own
+parallel axes in ``body`` and empty ``block``.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class Nest:
     ``locals`` are per-thread scalars (private to one iteration of a thread ``Loop``);
     ``block_locals`` are uniform scalars that live across regions (one a block).
     A raised nest reads gridDim and blockDim as the scalars ``launch`` (``grid_x`` …);
-    ``assumes`` are conditions on them and on scalar parameters under which the nest computes what the
-    kernel computes.
+    ``assumes`` are conditions on them and on scalar parameters under which the nest computes what
+    the kernel computes.
     """
 
     name: str

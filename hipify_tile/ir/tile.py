@@ -86,7 +86,8 @@ class Gemm:
 class Elementwise:
     """``body`` for every point of the static ``axes`` (``T.Parallel``).
 
-    ``points`` names the global coordinate of each axis as an expression (``i = bx * tile_x + i_in``).
+    ``points`` names the global coordinate of each axis as an expression:
+    ``i = bx * tile_x + i_in``.
     """
 
     axes: tuple[Axis, ...]
@@ -111,9 +112,10 @@ class Program:
     """One kernel: a grid of blocks, each running ``body`` with ``threads`` threads.
 
     ``grid`` are the block axes with their extents (outermost last, as ``T.Kernel`` takes them:
-    x first). ``tunables`` are compile-time integers with their defaults (tile sizes), ``definitions``
-    name expressions over parameters and launch symbols. ``assumes`` are conditions on launch and parameters under which the program equals its
-    nest; a caller that cannot establish them must use a lower level.
+    x first). ``tunables`` are compile-time integers with their defaults (tile sizes),
+    ``definitions`` name expressions over parameters and launch symbols. ``assumes`` are conditions
+    on launch and parameters under which the program equals its nest; a caller that cannot
+    establish them must use a lower level.
     """
 
     name: str
