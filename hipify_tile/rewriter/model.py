@@ -43,8 +43,8 @@ class Argument:
     """One parameter of the prim_func, found by ``name`` in the lowered function.
 
     ``source`` is the ``simt.Param`` name (BUFFER, SCALAR), the buffer's qualified symbol (GLOBAL)
-    or empty; ``axis`` is for GRID and BLOCK. ``extents`` are, for a buffer with a symbolic shape, the
-    names of its symbolic dimensions, which the lowered function may also take as parameters;
+    or empty; ``axis`` is for GRID and BLOCK. ``extents`` are, for a buffer with a symbolic shape,
+    the names of its symbolic dimensions, which the lowered function may also take as parameters;
     ``shape`` gives each as an expression over scalar leaf names, or None for the buffer's element
     count.
     """
@@ -67,8 +67,8 @@ class Emission:
     ``factory(**options)`` returns the prim_func. ``options`` names the factory's keyword
     parameters: ``block`` (three ints, present where the level needs blockDim at compile time),
     ``shared_bytes`` (dynamic shared memory), ``target`` ("c", "cuda", "hip", …). ``definition`` is
-    the factory's text alone and ``prelude`` the module-level lines it needs, from which ``emit/module.py`` composes a
-    file of several kernels. ``assumes`` are launch conditions (see ``tile.Program``).
+    the factory's text alone and ``prelude`` the module-level lines it needs, from which
+    ``emit/module.py`` composes a file of several kernels. ``assumes`` are launch conditions (see ``tile.Program``).
     ``ragged`` says that tiles overhang their tensors: lowering must guard accesses (a load beyond
     the shape gives zero, a store does nothing). ``tolerance`` names why results may differ in
     rounding, else "".
