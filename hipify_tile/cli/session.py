@@ -29,8 +29,6 @@ from hipify_tile.report.assemble import assemble
 from hipify_tile.report.model import Report, Tool
 from hipify_tile.rewriter.model import Level, Target
 
-DOCS = "https://github.com/hipify-tile/hipify-tile/blob/main/docs/diagnostics"
-
 
 class UsageError(Exception):
     """The command line or configuration is not valid; the text says what to change."""
@@ -118,7 +116,7 @@ def render(report: Report, format: Format) -> str:
         case Format.JSON:
             return json_report.render(report)
         case Format.SARIF:
-            return sarif.render(report.diagnostics, here, version=__version__, docs=DOCS)
+            return sarif.render(report.diagnostics, here, version=__version__)
         case Format.GITHUB:
             return _lines(github.render(d, here) for d in report.diagnostics)
         case Format.CONCISE:

@@ -15,7 +15,7 @@ from project_modules import MODULES, ROOT
 BASE = ("ir", "diagnostics")
 ALLOWED: dict[str, tuple[str, ...]] = {
     "ir": (*BASE,),
-    "diagnostics": (*BASE, "_version"),
+    "diagnostics": (*BASE,),
     "analyzer": (*BASE, "analyzer", "cache", "compat", "config", "passes"),
     "rewriter": (
         *BASE,

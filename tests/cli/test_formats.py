@@ -56,9 +56,8 @@ def test_sarif_has_relative_uris_rules_and_distinct_fingerprints(cli, tree):
     assert log["version"] == "2.1.0"
     rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
     assert rules == ["TM1204"]
-    assert all(
-        rule["helpUri"].endswith(f"{rule['id']}.md") for rule in run["tool"]["driver"]["rules"]
-    )
+    (rule,) = run["tool"]["driver"]["rules"]
+    assert rule["help"]["text"] == "Run: tile-migrate explain TM1204"
     uris = {
         r["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for r in run["results"]
     }

@@ -125,7 +125,10 @@ def test_sarif_fix_and_related(bfs, tmp_path):
         "TM1204", span_of(bfs, b"__sync"), labels=(Label(span_of(bfs, b"level"), "here"),)
     )
     d = replace(d, edits=(Edit(span_of(bfs, b"w = 0"), "w = 1"),))
-    log = sarif.as_dict([d, d], str(tmp_path), version="1.2.3", docs="https://x/")
+    log = sarif.as_dict([d, d], str(tmp_path), version="1.2.3")
+    (rule,) = log["runs"][0]["tool"]["driver"]["rules"]
+    assert rule["help"]["markdown"].startswith("# TM1204")
+    assert "helpUri" not in rule
     result = log["runs"][0]["results"][0]
     assert result["fixes"][0]["artifactChanges"][0]["replacements"][0]["insertedContent"] == {
         "text": "w = 1"
@@ -139,7 +142,7 @@ def test_sarif_columns_count_utf16_units(tmp_path):
     path = tmp_path / "x.cu"
     path.write_text("/* \N{GRINNING FACE}é */ x;\n")
     d = diagnostic("TM1001", span_of(path, b"x"))
-    log = sarif.as_dict([d], str(tmp_path), version="1", docs="d")
+    log = sarif.as_dict([d], str(tmp_path), version="1")
     region = log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"]
     assert region == {"startLine": 1, "startColumn": 11}
 

@@ -1,7 +1,8 @@
 """Diagnostics → SARIF 2.1.0, as code-scanning services read it.
 
 URIs are relative to ``SRCROOT``. A fingerprint holds the code, the file and the text of the
-line, so an alert survives edits elsewhere in the file; equal ones are numbered.
+line, so an alert survives edits elsewhere in the file; equal ones are numbered. A rule carries its
+page as help text, so that the log needs no address of a documentation site.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote
 
+from hipify_tile.diagnostics import page
 from hipify_tile.diagnostics.model import Diagnostic, Edit, Severity
 from hipify_tile.diagnostics.paths import relative_to
 from hipify_tile.diagnostics.registry import REGISTRY
@@ -23,14 +25,12 @@ _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
 
 
-def render(diagnostics: Iterable[Diagnostic], base: str, *, version: str, docs: str) -> str:
-    """Return a SARIF log; ``docs`` is the address that pages ``<code>.md`` are under."""
-    return json.dumps(as_dict(diagnostics, base, version=version, docs=docs), indent=2) + "\n"
+def render(diagnostics: Iterable[Diagnostic], base: str, *, version: str) -> str:
+    """Return a SARIF log of the tool at ``version``."""
+    return json.dumps(as_dict(diagnostics, base, version=version), indent=2) + "\n"
 
 
-def as_dict(
-    diagnostics: Iterable[Diagnostic], base: str, *, version: str, docs: str
-) -> dict[str, Any]:
+def as_dict(diagnostics: Iterable[Diagnostic], base: str, *, version: str) -> dict[str, Any]:
     """Return the SARIF log as plain data."""
     found = list(diagnostics)
     rules = sorted({d.code for d in found})
@@ -40,7 +40,7 @@ def as_dict(
         "name": "tile-migrate",
         "version": version,
         "semanticVersion": version,
-        "rules": [_rule(code, docs) for code in rules],
+        "rules": [_rule(code) for code in rules],
     }
     run = {
         "tool": {"driver": driver},
@@ -51,13 +51,16 @@ def as_dict(
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _rule(code: str, docs: str) -> dict[str, Any]:
+def _rule(code: str) -> dict[str, Any]:
     row = REGISTRY[code]
     return {
         "id": code,
         "name": "".join(part.capitalize() for part in row.name.split("-")),
         "shortDescription": {"text": row.headline},
-        "helpUri": f"{docs.rstrip('/')}/{code}.md",
+        "help": {
+            "text": f"Run: tile-migrate explain {code}",
+            "markdown": page.read(code).text,
+        },
         "defaultConfiguration": {"level": _LEVEL[row.severity]},
     }
 
