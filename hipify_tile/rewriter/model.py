@@ -68,10 +68,10 @@ class Emission:
     parameters: ``block`` (three ints, present where the level needs blockDim at compile time),
     ``shared_bytes`` (dynamic shared memory), ``target`` ("c", "cuda", "hip", …). ``definition`` is
     the factory's text alone and ``prelude`` the module-level lines it needs, from which
-    ``emit/module.py`` composes a file of several kernels. ``assumes`` are launch conditions (see ``tile.Program``).
-    ``ragged`` says that tiles overhang their tensors: lowering must guard accesses (a load beyond
-    the shape gives zero, a store does nothing). ``tolerance`` names why results may differ in
-    rounding, else "".
+    ``emit/module.py`` composes a file of several kernels. ``assumes`` are launch conditions (see
+    ``tile.Program``). ``ragged`` says that tiles overhang their tensors: lowering must guard
+    accesses (a load beyond the shape gives zero, a store does nothing). ``tolerance`` names why
+    results may differ in rounding, else "".
     """
 
     level: Level
