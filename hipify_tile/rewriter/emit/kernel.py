@@ -25,6 +25,7 @@ from hipify_tile.rewriter.emit.provenance import Provenance
 from hipify_tile.rewriter.emit.statements import INDENT, WIDTH, StatementPrinter, declaration
 from hipify_tile.rewriter.model import Argument, ArgumentRole, Emission, Level, Target
 from hipify_tile.rewriter.names import Namer
+from hipify_tile.rewriter.raise_.demote import demote_unsigned
 from hipify_tile.rewriter.raise_.launch_axes import launch_axes, map_body
 from hipify_tile.rewriter.raise_.narrow import Narrower
 
@@ -78,12 +79,13 @@ def _emit(function: Function, provenance: Provenance) -> Emission:
     launch |= {f"block_{d}": (1, function.threads) for d in _DIMS}
     launch |= {f"grid_{d}": (1, 2**31 - 1) for d in _DIMS}
     body = map_body(function.body, lambda e: _launch_symbol(e, function))
-    body = Narrower(launch).body(body)
+    body, locals_, ranges = demote_unsigned(body, function.locals, launch)
+    body = Narrower(ranges).body(body)
     taken = set(names) | set(names.values()) | set(launch)
     immutable = set(launch) | {p.name for p in function.params if not p.pointer}
     namer = Namer(taken)
-    done = materialize(body, function.locals, immutable, namer)
-    bound = bindings(done.body, function.locals, immutable)
+    done = materialize(body, locals_, immutable, namer, frozenset(launch))
+    bound = bindings(done.body, locals_, immutable)
     names |= {n: n for n, _ in done.locals if n not in names}
     printer = ExpressionPrinter(names)
     outliner = Outliner(printer, namer, list(done.locals))

@@ -76,9 +76,10 @@ def materialize(
     locals_: tuple[tuple[str, ScalarType], ...],
     immutable: set[str],
     namer: Namer,
+    natural: frozenset[str] = frozenset(),
 ) -> Materialized:
-    """Rewrite ``body``. ``immutable`` are names that are no variables."""
-    state = _Materializer(immutable, namer, list(locals_))
+    """Rewrite ``body``. ``immutable`` are names that are no variables, ``natural`` those >= 0."""
+    state = _Materializer(immutable, natural, namer, list(locals_))
     done = state.body(body)
     return Materialized(done, tuple(state.locals))
 
@@ -86,6 +87,7 @@ def materialize(
 @dataclass(slots=True)
 class _Materializer:
     immutable: set[str]
+    natural: frozenset[str]
     namer: Namer
     locals: list[tuple[str, ScalarType]]
     loop_variables: set[str] = field(default_factory=set)
@@ -271,6 +273,8 @@ class _Materializer:
                 return map_children(expr, lambda e: self.opaque(e, pre))
             case Cast(operand=operand, type=type_):
                 source = operand.type
+                if isinstance(operand, Var) and operand.name in self.natural:
+                    return expr
                 if source.is_integer and type_.is_float and self.may_cancel(operand):
                     return replace(expr, operand=self.hold(operand, pre))
                 if source.is_integer and (

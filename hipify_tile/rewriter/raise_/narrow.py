@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from hipify_tile.analyzer.value_ranges import may_wrap
 from hipify_tile.ir.expr import (
     Binary,
     BinaryOp,
@@ -28,7 +29,7 @@ from hipify_tile.ir.expr import (
     UnaryOp,
     Var,
 )
-from hipify_tile.ir.stmt import Stmt
+from hipify_tile.ir.stmt import AtomicRMW, Stmt, Store, map_bodies
 from hipify_tile.ir.types import BOOL, I32, I64, U32, U64
 from hipify_tile.rewriter.raise_.launch_axes import map_body
 
@@ -52,7 +53,17 @@ class Narrower:
 
     def body(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         """Rewrite every expression of ``body``."""
-        return map_body(body, self.expr)
+        return self._stored(map_body(body, self.expr))
+
+    def _stored(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        done: list[Stmt] = []
+        for stmt in body:
+            match stmt:
+                case Store() | AtomicRMW():
+                    done.append(replace(stmt, indices=tuple(map(self.index, stmt.indices))))
+                case _:
+                    done.append(map_bodies(stmt, self._stored))
+        return tuple(done)
 
     def expr(self, expr: Expr) -> Expr:
         """Rewrite one node whose operands have been rewritten."""
@@ -72,6 +83,8 @@ class Narrower:
                 inner.type == I32 and expr.operand.type in (I64, U64) and type_ in (I32, U32)
             ):
                 return inner if type_ == I32 else replace(expr, operand=inner)
+            case Load(indices=indices) if any(i.type == U32 for i in indices):
+                return replace(expr, indices=tuple(map(self.index, indices)))
             case Compare(lhs=lhs) if lhs.type == U32:
                 return self._compared(expr)
             case Binary(op=BinaryOp.DIV | BinaryOp.REM | BinaryOp.SHR, type=type_) if type_ == U32:
@@ -104,49 +117,13 @@ class Narrower:
                 return None
 
     def small(self, expr: Expr) -> Expr | None:
-        """Return a uint32 expression as int32 if it is known to be below 2**31 as an integer."""
-        bounds = self.bounds(expr)
-        return self.signed(expr) if bounds is not None and bounds[1] <= _INT32_MAX else None
+        """Return a uint32 expression as int32 if no part of it leaves 0 … 2**31 - 1."""
+        return None if may_wrap(expr, self.ranges, (0, _INT32_MAX)) else self.signed(expr)
 
-    def bounds(self, expr: Expr) -> tuple[int, int] | None:
-        """Bound a uint32 expression that does not wrap around."""
-        match expr:
-            case Const(value=value):
-                return int(value), int(value)
-            case Cast(operand=Var(name=name)) if name in self.ranges:
-                return self.ranges[name]
-            case Cast(operand=inner) if inner.type == I32:
-                return self._int32_bounds(inner)
-            case Binary(op=BinaryOp.ADD | BinaryOp.MUL as op, lhs=lhs, rhs=rhs):
-                left, right = self.bounds(lhs), self.bounds(rhs)
-                return _combine(op, left, right, 2**32 - 1)
-            case _:
-                return None
-
-    def _int32_bounds(self, expr: Expr) -> tuple[int, int] | None:
-        """Bound an int32 expression that is never negative and does not overflow."""
-        match expr:
-            case Var(name=name):
-                return self.ranges.get(name)
-            case Const(value=value):
-                return (int(value), int(value)) if int(value) >= 0 else None
-            case Binary(op=op, lhs=lhs, rhs=rhs):
-                left, right = self._int32_bounds(lhs), self._int32_bounds(rhs)
-                if left is None or right is None:
-                    return None
-                match op:
-                    case BinaryOp.ADD | BinaryOp.MUL:
-                        return _combine(op, left, right, _INT32_MAX)
-                    case BinaryOp.DIV | BinaryOp.SHR:
-                        return (0, left[1])
-                    case BinaryOp.REM if right[0] > 0:
-                        return (0, min(left[1], right[1] - 1))
-                    case BinaryOp.AND:
-                        return (0, min(left[1], right[1]))
-                    case _:
-                        return None
-            case _:
-                return None
+    def index(self, index: Expr) -> Expr:
+        """Return an unsigned index as int32 where it is small."""
+        small = self.small(index) if index.type == U32 else None
+        return index if small is None else small
 
     def _widened(self, expr: Cast, inner: Expr) -> Expr:
         small = self.small(inner)
@@ -195,18 +172,6 @@ def _total(expr: Expr) -> bool:
 def _sums(expr: Expr) -> bool:
     """Whether an int32 expression may overflow; TileLang compares as if it could not."""
     return not isinstance(expr, Var | Const)
-
-
-def _combine(
-    op: BinaryOp, left: tuple[int, int] | None, right: tuple[int, int] | None, limit: int
-) -> tuple[int, int] | None:
-    if left is None or right is None:
-        return None
-    if op is BinaryOp.ADD:
-        low, high = left[0] + right[0], left[1] + right[1]
-    else:
-        low, high = left[0] * right[0], left[1] * right[1]
-    return (low, high) if high <= limit else None
 
 
 def wrap(value: int, bits: int, signed: bool) -> int:
