@@ -13,7 +13,8 @@ from typing import Any
 
 from clang.cindex import CursorKind
 
-from hipify_tile.analyzer.clang import evaluate, unary_op, unwrap, var_init, walk
+from hipify_tile.analyzer.clang import binary_op, evaluate, unary_op, unwrap, var_init, walk
+from hipify_tile.analyzer.importing.canonicalize import fold_cast, simplify
 from hipify_tile.analyzer.inventory import (
     Call,
     Function,
@@ -25,15 +26,21 @@ from hipify_tile.analyzer.inventory import (
 )
 from hipify_tile.analyzer.launch_facts_values import HostValues, Scope, is_pointer
 from hipify_tile.analyzer.model import LaunchFact
-from hipify_tile.ir.expr import Expr
+from hipify_tile.ir.expr import Binary, BinaryOp, Const, Expr
+from hipify_tile.ir.types import I64
 
 _SHOWN = 120
+
+
+_HERE = Const(0, I64)
 
 
 @dataclass(frozen=True, slots=True)
 class _Pointer:
     root: str
     extent: Expr | None
+    offset: Expr | None = _HERE
+    owned: bool = False
 
 
 class LaunchFacts:
@@ -118,6 +125,8 @@ class LaunchFacts:
             hints=tuple(sorted(values.hints.items())),
             pointer_extents=tuple(p.extent for p in pointers),
             pointer_roots=tuple(p.root for p in pointers),
+            pointer_offsets=tuple(p.offset for p in pointers),
+            pointer_owned=tuple(p.owned for p in pointers),
             grid_text=self._text(launch.grid),
             block_text=self._text(launch.block),
             shared_text=self._text(launch.shared),
@@ -151,13 +160,17 @@ class LaunchFacts:
 
     def _pointer_of(self, cursor: Any, scope: Scope, depth: int) -> _Pointer:
         inner = _strip_casts(cursor)
+        moved = self._moved(inner, scope, depth)
+        if moved is not None:
+            return moved
         if inner.kind == CursorKind.MEMBER_REF_EXPR and inner.referenced is not None:
             owners = [c for c in inner.get_children() if c.kind.is_expression()]
             root = self._values.name(inner.referenced, scope)
             if owners:
                 # One field of several objects: only the text tells them apart.
                 root = f"{scope.function.cursor.spelling}:{self._text(inner)}"
-            return _Pointer(root, self._extent(inner.referenced, inner))
+            extent = self._extent(inner.referenced, inner)
+            return _Pointer(root, extent, owned=self._owns(inner.referenced, inner))
         if inner.kind != CursorKind.DECL_REF_EXPR or inner.referenced is None:
             return _Pointer("", None)
         decl = inner.referenced
@@ -169,11 +182,44 @@ class LaunchFacts:
         extent = self._extent(decl, inner)
         if extent is None and decl.kind == CursorKind.VAR_DECL and depth < 4:
             source = self._values.definition(decl, scope)
-            if source is not None and _strip_casts(source).kind == CursorKind.DECL_REF_EXPR:
+            if source is not None:
                 followed = self._pointer_of(source, scope, depth + 1)
                 if followed.root:
                     return followed
-        return _Pointer(self._values.name(decl, scope), extent)
+        return _Pointer(self._values.name(decl, scope), extent, owned=self._owns(decl, inner))
+
+    def _moved(self, cursor: Any, scope: Scope, depth: int) -> _Pointer | None:
+        """Follow ``p + n``, ``p - n`` and ``&p[n]`` to ``p``; None for any other expression."""
+        parts = [c for c in cursor.get_children() if c.kind.is_expression()]
+        op: str | None = None
+        size = cursor.type.get_canonical().get_pointee().get_size()
+        if cursor.kind == CursorKind.BINARY_OPERATOR and len(parts) == 2:
+            op = binary_op(cursor)
+            if op == "+" and not is_pointer(parts[0]):
+                parts.reverse()
+        elif unary_op(cursor) == "&" and len(parts) == 1:
+            element = _strip_casts(parts[0])
+            if element.kind == CursorKind.ARRAY_SUBSCRIPT_EXPR:
+                op, parts = "+", list(element.get_children())
+        if op not in ("+", "-") or len(parts) != 2 or not is_pointer(parts[0]) or depth > 4:
+            return None
+        base = self._pointer_of(parts[0], scope, depth + 1)
+        steps = self._values.scalar(parts[1], scope)
+        if not base.root or base.offset is None or steps is None or size <= 0:
+            return _Pointer(base.root, None, None, base.owned)
+        moved = Binary(BinaryOp.MUL, fold_cast(steps, I64), Const(size, I64), I64)
+        sign = BinaryOp.ADD if op == "+" else BinaryOp.SUB
+        start = base.offset
+        offset = moved if (op, start) == ("+", _HERE) else Binary(sign, start, moved, I64)
+        return _Pointer(base.root, None, simplify(offset), base.owned)
+
+    def _owns(self, decl: Any, cursor: Any) -> bool:
+        """Whether an allocation is stored into the variable, and nothing else is."""
+        stored = self._allocations.get(key(decl), [])
+        if cursor.kind == CursorKind.MEMBER_REF_EXPR:
+            stored = [s for s in stored if self._text(s.target) == self._text(cursor)]
+        functions = self._inventory.functions.values()
+        return bool(stored) and not any(f.assignments.get(key(decl)) for f in functions)
 
     def _extent(self, decl: Any, cursor: Any) -> Expr | None:
         sizes = self._allocations.get(key(decl), [])

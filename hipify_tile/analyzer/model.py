@@ -49,7 +49,10 @@ class LaunchFact:
     it is initialised with, where there is one: the program's real size. ``pointer_extents`` gives,
     for a pointer argument whose allocation was found (cudaMalloc of a host variable), its size in
     bytes as such an expression, in the order of ``arguments``. ``pointer_roots`` names the host
-    variable behind each pointer argument, so that equal names mean equal pointers ("" unknown).
+    variable behind each pointer argument ("" unknown) and ``pointer_offsets`` how many bytes after
+    that variable's value it points (None unknown), so that equal names mean overlapping pointers.
+    ``pointer_owned`` says that the root holds an allocation of its own: two such roots with
+    different names are distinct, of any others nothing is known.
     """
 
     kernel_usr: str
@@ -63,6 +66,8 @@ class LaunchFact:
     hints: tuple[tuple[str, int | float], ...] = ()
     pointer_extents: tuple[Expr | None, ...] = ()
     pointer_roots: tuple[str, ...] = ()
+    pointer_offsets: tuple[Expr | None, ...] = ()
+    pointer_owned: tuple[bool, ...] = ()
     grid_text: str = ""
     block_text: str = ""
     shared_text: str = ""

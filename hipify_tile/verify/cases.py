@@ -6,7 +6,7 @@ Says nothing about where the values come from (``shapes.py``, ``contents.py``) o
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import ml_dtypes
@@ -43,7 +43,12 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """Launch geometry and scalar leaves. ``real`` marks a configuration of a launch site."""
+    """Launch geometry and scalar leaves. ``real`` marks a configuration of a launch site.
+
+    ``roots`` names the allocation that a pointer leaf points into, ``offsets`` at how many bytes
+    after its start; a leaf that is missing in either may point anywhere. ``owned`` are the leaves
+    whose roots are allocations of their own, so that different names are different memory.
+    """
 
     label: str
     grid: Triple
@@ -53,6 +58,8 @@ class Launch:
     extents: dict[str, int | None]
     roots: dict[str, str]
     real: bool = False
+    offsets: dict[str, int] = field(default_factory=dict)
+    owned: frozenset[str] = frozenset()
 
     @property
     def threads(self) -> int:

@@ -18,7 +18,7 @@ from hipify_tile.analyzer.model import LaunchFact
 from hipify_tile.diagnostics.model import Diagnostic
 from hipify_tile.ir.simt import Buffer, Kernel, Param, Scope
 from hipify_tile.ir.types import ScalarType
-from hipify_tile.verify.cases import Array, Case, Launch, Memory
+from hipify_tile.verify.cases import Array, Case, Launch, Memory, numpy_dtype
 from hipify_tile.verify.contents import draw, draw_indices
 from hipify_tile.verify.roles import Roles
 from hipify_tile.verify.shapes import LaunchSource
@@ -85,7 +85,7 @@ class CaseSearch:
         self._roles = roles
         self._original = original
         self._rng = np.random.default_rng(seed)
-        self._source = LaunchSource(kernel, roles, facts, self._rng)
+        self.launches = LaunchSource(kernel, roles, facts, self._rng)
         self._pointers = tuple(p for p in kernel.params if p.pointer)
         self._globals = tuple({b.symbol: b for b in kernel.buffers if b.symbol}.values())
         self._pools: dict[tuple[str, str], Array] = {}
@@ -93,9 +93,13 @@ class CaseSearch:
 
     def __iter__(self) -> Iterator[Case | None]:
         """Yield a case, or None for an attempt that failed (counted in ``failures``)."""
-        for turn, launch in enumerate(self._source, 1):
+        for turn, launch in enumerate(self.launches, 1):
             profile = _PROFILE_CYCLE[(turn - 1) % len(_PROFILE_CYCLE)]
-            yield self.fit(self._draw(launch, profile), end_flush=turn % 4 != 3)
+            yield self.case(launch, profile, end_flush=turn % 4 != 3)
+
+    def case(self, launch: Launch, profile: str, *, end_flush: bool = True) -> Case | None:
+        """Draw contents for ``launch`` and cut them to fit; None if the original does not run."""
+        return self.fit(self._draw(launch, profile), end_flush=end_flush)
 
     def fit(self, window: Case, *, end_flush: bool) -> Case | None:
         """Cut the buffers of ``window`` to what the original touches; None if it does not run."""
@@ -165,13 +169,12 @@ class CaseSearch:
         return best
 
     def aliased(self, case: Case) -> Iterator[Case]:
-        """Yield variants of ``case`` where a written pointer coincides with another one.
+        """Yield variants of ``case`` where a written pointer overlaps another one.
 
-        Only pairs that may coincide: same type, not both promised distinct, and not known to come
-        from different allocations at the launch.
+        Only pairs that may: same type, not both promised distinct, and not known to come
+        from different allocations, or from known places of the same one, at the launch.
         """
         restrict = {b.storage or b.name for b in self._kernel.buffers if b.restrict}
-        roots = case.launch.roots
         for p in self._pointers:
             for q in self._pointers:
                 if p.name == q.name or p.dtype != q.dtype or p.name not in self._roles.written:
@@ -180,11 +183,11 @@ class CaseSearch:
                     continue
                 if p.name in restrict or q.name in restrict:
                     continue
-                if roots.get(p.name) and roots.get(q.name):
+                if _settled(case.launch, p.name, q.name):
                     continue
                 if case.memory[p.name].alias or case.memory[q.name].alias:
                     continue
-                for elements in (0, 1):
+                for elements in (0, 1, -1):
                     yield self._alias(case, p, q, elements)
 
     def _alias(self, case: Case, p: Param, q: Param, elements: int) -> Case:
@@ -199,18 +202,17 @@ class CaseSearch:
         memory[q.name] = Memory(data, -low)
         empty = np.empty(0, b.data.dtype)
         memory[p.name] = Memory(empty, 0, q.name, elements * p.dtype.bytes)
-        label = f"{case.profile}, {p.name} is {q.name}" + (f"+{elements}" if elements else "")
+        label = f"{case.profile}, {p.name} is {q.name}" + (f"{elements:+}" if elements else "")
         return replace(case, memory=memory, profile=label)
 
     def _draw(self, launch: Launch, profile: str) -> Case:
         memory: dict[str, Memory] = {}
-        owners: dict[str, str] = {}
+        owners = _owners(launch, self._pointers)
         for p in self._pointers:
-            root = launch.roots.get(p.name, "")
-            owner = owners.setdefault(root, p.name) if root else p.name
-            owner_type = next(x.dtype for x in self._pointers if x.name == owner)
-            if owner != p.name and owner_type == p.dtype:
-                memory[p.name] = Memory(np.empty(0, memory[owner].data.dtype), 0, owner, 0)
+            owner = owners[p.name]
+            if owner != p.name:
+                offset = launch.offsets[p.name] - launch.offsets[owner]
+                memory[p.name] = Memory(np.empty(0, numpy_dtype(p.dtype)), 0, owner, offset)
                 continue
             above = WINDOW_BYTES // p.dtype.bytes
             below = above // 16
@@ -266,6 +268,30 @@ class CaseSearch:
         if sizes and self._rng.random() < 0.8:
             return min(sizes)
         return int(self._rng.choice([4, 16, 64, 256]))
+
+
+def _owners(launch: Launch, pointers: Sequence[Param]) -> dict[str, str]:
+    """The leaf whose memory each pointer leaf points into: of a shared root the lowest one."""
+    lowest: dict[str, str] = {}
+    for p in pointers:
+        root = launch.roots.get(p.name)
+        if root and p.name in launch.offsets:
+            other = lowest.setdefault(root, p.name)
+            if launch.offsets[p.name] < launch.offsets[other]:
+                lowest[root] = p.name
+    return {
+        p.name: lowest[launch.roots[p.name]] if p.name in launch.offsets else p.name
+        for p in pointers
+    }
+
+
+def _settled(launch: Launch, p: str, q: str) -> bool:
+    """Whether the launch says how the memory of two pointer leaves is related."""
+    if p not in launch.roots or q not in launch.roots:
+        return False
+    if launch.roots[p] == launch.roots[q]:
+        return p in launch.offsets and q in launch.offsets
+    return p in launch.owned and q in launch.owned
 
 
 def _rounded(case: Case, window: Case, granule: int) -> Case:

@@ -190,6 +190,7 @@ class Judge:
             after = answer.memory[name] if name in answer.memory else answer.globals[name]
             if unequal(data, after).any():
                 self._seen.changed.add(name)
+                self._seen.changed |= {n for n, m in case.memory.items() if m.alias == name}
         self._seen.cases.append(str(case))
         self.accepted.append((case, answer))
         for item in self._levels:

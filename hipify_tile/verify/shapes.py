@@ -89,10 +89,14 @@ class LaunchSource:
         block_hint = [b for b in fact.block if b is not None]
         for attempt in range(12):
             names: dict[str, Value] = {}
+            real = True
             for name, dtype in every.items():
                 hint = hints.get(name)
                 if name in in_block:
-                    names[name] = hint if hint is not None else self._pick((32, 64, 128, 16))
+                    # What a variable starts with need not be what it is launched with.
+                    keep = hint is not None and (not ragged or self._rng.random() < 0.6)
+                    names[name] = hint if keep else self._pick((32, 64, 128, 16))
+                    real &= keep or hint is None
                 elif dtype.is_float:
                     names[name] = hint if hint is not None else self._float()
                 elif hint is None:
@@ -105,12 +109,14 @@ class LaunchSource:
                     names[name] = min(self._size(block_hint, names), int(hint) * 2)
                 else:
                     names[name] = max(1, int(hint) >> attempt)
-            launch = self._evaluated(fact, names, ragged)
+            launch = self._evaluated(fact, names, ragged=ragged, real=real)
             if launch is not None and launch.threads <= self._max_threads:
                 return launch
         return None
 
-    def _evaluated(self, fact: LaunchFact, names: dict[str, Value], ragged: bool) -> Launch | None:
+    def _evaluated(
+        self, fact: LaunchFact, names: dict[str, Value], *, ragged: bool, real: bool
+    ) -> Launch | None:
         try:
             block = self._triple(fact.block, names, self._default_block(1))
             grid = self._triple(fact.grid, names, (int(self._rng.integers(1, 5)), 1, 1))
@@ -131,22 +137,26 @@ class LaunchSource:
             scalars[p.name] = self._scalar(p) if value is None else wrap(value, p.dtype)
         extents: dict[str, int | None] = {}
         roots: dict[str, str] = {}
+        offsets: dict[str, int] = {}
+        owned: set[str] = set()
         for p in self._pointers:
             extents[p.name] = None
             if p.name not in self._whole:
                 continue
-            if p.argument < len(fact.pointer_roots):
+            extent = _at(fact.pointer_extents, p.argument, names)
+            if extent is not None:
+                extents[p.name] = max(0, extent) // p.dtype.bytes
+            if p.argument < len(fact.pointer_roots) and fact.pointer_roots[p.argument]:
                 roots[p.name] = fact.pointer_roots[p.argument]
-            expr = (
-                fact.pointer_extents[p.argument] if p.argument < len(fact.pointer_extents) else None
-            )
-            if expr is not None:
-                try:
-                    extents[p.name] = max(0, evaluate_int(expr, names)) // p.dtype.bytes
-                except UnevaluableError:
-                    extents[p.name] = None
+                offset = _at(fact.pointer_offsets, p.argument, names)
+                if offset is not None:
+                    offsets[p.name] = offset
+                if p.argument < len(fact.pointer_owned) and fact.pointer_owned[p.argument]:
+                    owned.add(p.name)
         label = f"line {fact.span.line}" + (", ragged" if ragged else "")
-        return Launch(label, grid, block, shared, scalars, extents, roots, real=True)
+        return Launch(
+            label, grid, block, shared, scalars, extents, roots, real, offsets, frozenset(owned)
+        )
 
     def _triple(
         self,
@@ -294,6 +304,17 @@ class LaunchSource:
 
     def _pick(self, options: Sequence[int]) -> int:
         return options[int(self._rng.integers(len(options)))]
+
+
+def _at(parts: Sequence[Expr | None], position: int, names: dict[str, Value]) -> int | None:
+    """The value of the expression at ``position``; None if there is none or it has no value."""
+    expr = parts[position] if position < len(parts) else None
+    if expr is None:
+        return None
+    try:
+        return evaluate_int(expr, names)
+    except UnevaluableError:
+        return None
 
 
 def _volume(t: Triple) -> int:

@@ -100,7 +100,7 @@ int main(int argc, char** argv) {
     assert shown(launches[0].grid)[0] == "uint32(main:i)"
     assert shown(launches[0].block)[0] == "uint32(main:n)"
     assert shown(launches[0].arguments)[2:] == ["main:m", "float32(main:o)"]
-    assert launches[0].pointer_roots[:2] == ("main:p", "")
+    assert launches[0].pointer_roots[:2] == ("main:p", "main:p")
     assert shown(launches[1].grid)[0] == "uint32(main:n) * uint32(2)"
     assert dict(launches[1].hints)["main:size"] == 1024
     assert shown(launches[1].arguments)[2] == ":total"
@@ -134,3 +134,33 @@ int main() { run<double, 3>(); run<char, 4>(); }""",
     )
     assert [(x.grid[0].value, x.block[0].value) for x in launches] == [(3, 8), (4, 1)]
     assert [x.pointer_extents[0].value for x in launches] == [24, 4]
+
+
+def test_pointers_into_one_allocation_have_offsets(tmp_path):
+    launches = facts(
+        tmp_path,
+        """
+void wrap(float* x, float* y) { k<<<1, 1>>>(x, y, 1, 1); }
+int main(int argc, char** argv) {
+  int n = atoi(argv[1]);
+  float *a, *b, *c;
+  cudaMalloc(&a, n * 8); cudaMalloc(&b, n * 4); cudaMalloc(&c, n * 4);
+  k<<<1, 1>>>(a, a + 1, n, 1);
+  k<<<1, 1>>>(&a[n], 2 + a - 1, n, 1);
+  float* half = a + n;
+  k<<<1, 1>>>(half, a + rand(), n, 1);
+  k<<<1, 1>>>(b, c, n, 1);
+  c = b;
+  wrap(a, b); wrap(b, a);
+}""",
+    )
+    of = {f.span.line: f for f in launches}
+    wrap, one, moved, half, two = (of[line] for line in sorted(of))
+    assert one.pointer_roots[:2] == ("main:a", "main:a")
+    assert shown(one.pointer_offsets[:2]) == ["int64(0)", "int64(4)"]
+    assert shown(moved.pointer_offsets[:2]) == ["int64(main:n) * int64(4)", "int64(4)"]
+    assert half.pointer_roots[:2] == ("main:a", "main:a")
+    assert shown(half.pointer_offsets[:2]) == ["int64(main:n) * int64(4)", None]
+    assert one.pointer_owned[:2] == (True, True)
+    assert two.pointer_owned[:2] == (True, False), "c is also assigned b"
+    assert wrap.pointer_owned[:2] == (False, False)

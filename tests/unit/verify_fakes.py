@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import SimpleNamespace
 
 import numpy as np
 
-from hipify_tile.analyzer.model import KernelFact
+from hipify_tile.analyzer.model import KernelFact, LaunchFact
 from hipify_tile.ir.expr import (
     Binary,
     BinaryOp,
@@ -157,10 +157,11 @@ def judge(
     tolerance: str = "",
     coverage: Coverage = FULL,
     seed: int = 1,
+    launches: Sequence[LaunchFact] = (),
 ) -> Verification:
     fact = KernelFact("k.cu:k", "", "k", "k", "k", "_Z1k", (), "", _SPAN, "", ir)
     found = Judge(
-        fact, ir, (), Fake(original), [(emission(tolerance), Fake(rewrite))],
+        fact, ir, launches, Fake(original), [(emission(tolerance), Fake(rewrite))],
         measure=lambda: coverage, seed=seed, limits=Limits(cases=8, most_cases=16, seconds=10),
     ).judge()  # fmt: skip
     return found[Level.LOOP]

@@ -9,7 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hipify_tile.ir.types import F32, I32, U32
+from hipify_tile.analyzer.model import LaunchFact
+from hipify_tile.ir.expr import Const, Var
+from hipify_tile.ir.types import F32, I32, I64, U32
 from hipify_tile.verify.coverage import Coverage
 from hipify_tile.verify.model import Outcome
 
@@ -235,3 +237,57 @@ def test_named_tolerance_allows_rounding_and_nothing_more():
     assert found.outcome is Outcome.VERIFIED
     assert found.max_abs_error > 0 and 0 < found.tolerance < 1
     assert fakes.judge(ir, total, short, tolerance="reassociated sum").outcome is Outcome.MISMATCH
+
+
+def shifted_launch(offset):
+    zero = Const(0, I64)
+    one = Const(1, U32)
+    return LaunchFact(
+        "", "k", fakes._SPAN, (Const(3, U32), one, one), (Const(32, U32), one, one), None, "",
+        (None, None, Var("n", I32)), (("n", 90),), (None, None), ("a", "a"), (zero, offset),
+    )  # fmt: skip
+
+
+def from_the_left(t):
+    i = t.bx * t.bdx + t.tx
+    if i < t.n:
+        t.y[i] = t.x[i] + np.float32(1)
+
+
+def in_parallel(t):
+    """All loads before all stores, as a tile program does: no thread sees another's store."""
+    i = t.bx * t.bdx + t.tx
+    value = t.x[i] if i < t.n else None
+    yield
+    if i < t.n:
+        t.y[i] = value + np.float32(1)
+
+
+def test_overlap_of_a_launch_is_among_its_cases():
+    for restrict in (False, True):
+        ir = fakes.kernel({"x": (F32, False), "y": (F32, True)}, {"n": I32}, restrict=restrict)
+        found = fakes.judge(
+            ir, from_the_left, in_parallel, launches=[shifted_launch(Const(4, I64))]
+        )
+        assert found.outcome is Outcome.UNVERIFIED and codes(found) == ["TM5004"]
+        same = fakes.judge(ir, from_the_left, in_parallel, launches=[shifted_launch(Const(0, I64))])
+        assert same.outcome is Outcome.VERIFIED, same.diagnostics
+        assert any("y=x+0B" in c for c in same.cases)
+
+
+def test_overlap_at_an_unknown_place_is_tried():
+    def serial(t):
+        if t.bx == 0 and t.tx == 0:
+            for i in range(t.n):
+                t.y[i] = t.x[i] + np.float32(1)
+
+    def loads_first(t):
+        if t.bx == 0 and t.tx == 0:
+            loaded = [t.x[i] for i in range(t.n)]
+            for i, value in enumerate(loaded):
+                t.y[i] = value + np.float32(1)
+
+    ir = fakes.kernel({"x": (F32, False), "y": (F32, True)}, {"n": I32}, restrict=False)
+    for launches in ([], [shifted_launch(None)]):
+        found = fakes.judge(ir, serial, loads_first, launches=launches)
+        assert found.outcome is Outcome.MISMATCH, found
