@@ -213,8 +213,7 @@ class Judge:
             for name, bound in derived.items():
                 bounds[name] = np.maximum(bounds[name], bound) if name in bounds else bound
         wide, expected, origins = _widen(case, answer, emission)
-        flushes = (case.end_flush, not case.end_flush) if item.compared < 6 else (case.end_flush,)
-        for end_flush in flushes:
+        for end_flush in (case.end_flush, not case.end_flush):
             ran = item.rewritten.run(with_flush(wide, end_flush))
             if ran.status == "skipped":
                 item.skipped[ran.detail] += 1
