@@ -8,17 +8,15 @@ here.
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Mapping
 
+from hipify_tile.ir import arithmetic
 from hipify_tile.ir.expr import (
     Binary,
-    BinaryOp,
     Bitcast,
     Call,
     Cast,
     Compare,
-    CompareOp,
     Const,
     Expr,
     Index,
@@ -27,12 +25,11 @@ from hipify_tile.ir.expr import (
     LogicalOp,
     Select,
     Unary,
-    UnaryOp,
     Var,
 )
-from hipify_tile.ir.types import Kind, ScalarType
+from hipify_tile.ir.types import ScalarType
 
-Value = int | float | bool
+Value = arithmetic.Value
 
 
 class UnevaluableError(ValueError):
@@ -40,25 +37,14 @@ class UnevaluableError(ValueError):
 
 
 def wrap(value: Value, dtype: ScalarType) -> Value:
-    """Convert ``value`` to ``dtype`` as a C cast does (floats to integers saturate nothing)."""
-    match dtype.kind:
-        case Kind.BOOL:
-            return bool(value)
-        case Kind.FLOAT:
-            number = float(value)
-            if dtype.bits == 32 and math.isfinite(number):
-                try:
-                    return float(struct.unpack("f", struct.pack("f", number))[0])
-                except OverflowError:
-                    return math.copysign(math.inf, number)
-            return number
-        case Kind.INT | Kind.UINT:
-            if isinstance(value, float) and not math.isfinite(value):
-                raise UnevaluableError("a non-finite value has no integer")
-            bits = int(value) & ((1 << dtype.bits) - 1)
-            if dtype.kind is Kind.INT and bits >> (dtype.bits - 1):
-                bits -= 1 << dtype.bits
-            return bits
+    """Convert ``value`` to ``dtype`` as a C cast does; raises UnevaluableError where undefined."""
+    return _defined(arithmetic.convert(value, dtype), f"{value} has no {dtype}")
+
+
+def _defined(value: Value | None, why: str) -> Value:
+    if value is None:
+        raise UnevaluableError(why)
+    return value
 
 
 def evaluate(expr: Expr, names: Mapping[str, Value]) -> Value:
@@ -74,20 +60,13 @@ def evaluate(expr: Expr, names: Mapping[str, Value]) -> Value:
             return wrap(evaluate(expr.operand, names), expr.type)
         case Unary():
             operand = evaluate(expr.operand, names)
-            match expr.op:
-                case UnaryOp.NEG:
-                    return wrap(-operand, expr.type)
-                case UnaryOp.BITNOT:
-                    return wrap(~int(operand), expr.type)
-                case UnaryOp.NOT:
-                    return not operand
+            return arithmetic.unary(expr.op, operand, expr.type)
         case Binary():
-            return wrap(
-                _binary(expr.op, evaluate(expr.lhs, names), evaluate(expr.rhs, names), expr.type),
-                expr.type,
-            )
+            a, b = evaluate(expr.lhs, names), evaluate(expr.rhs, names)
+            why = f"{a} {expr.op} {b} is undefined"
+            return _defined(arithmetic.binary(expr.op, a, b, expr.type), why)
         case Compare():
-            return _compare(expr.op, evaluate(expr.lhs, names), evaluate(expr.rhs, names))
+            return arithmetic.compare(expr.op, evaluate(expr.lhs, names), evaluate(expr.rhs, names))
         case Logical():
             lhs = bool(evaluate(expr.lhs, names))
             if lhs is (expr.op is LogicalOp.OR):
@@ -107,60 +86,6 @@ def evaluate_int(expr: Expr, names: Mapping[str, Value]) -> int:
     if isinstance(value, float) and not math.isfinite(value):
         raise UnevaluableError("non-finite")
     return int(value)
-
-
-def _binary(op: BinaryOp, a: Value, b: Value, dtype: ScalarType) -> Value:
-    if dtype.is_float:
-        match op:
-            case BinaryOp.ADD:
-                return a + b
-            case BinaryOp.SUB:
-                return a - b
-            case BinaryOp.MUL:
-                return a * b
-            case BinaryOp.DIV if b != 0:
-                return a / b
-            case _:
-                raise UnevaluableError(f"{op} on {a} and {b}")
-    x, y = int(a), int(b)
-    match op:
-        case BinaryOp.ADD:
-            return x + y
-        case BinaryOp.SUB:
-            return x - y
-        case BinaryOp.MUL:
-            return x * y
-        case BinaryOp.DIV | BinaryOp.REM:
-            if y == 0:
-                raise UnevaluableError("division by zero")
-            quotient = abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
-            return quotient if op is BinaryOp.DIV else x - quotient * y
-        case BinaryOp.SHL | BinaryOp.SHR:
-            if not 0 <= y < dtype.bits:
-                raise UnevaluableError("shift count out of range")
-            return x << y if op is BinaryOp.SHL else x >> y
-        case BinaryOp.AND:
-            return x & y
-        case BinaryOp.OR:
-            return x | y
-        case BinaryOp.XOR:
-            return x ^ y
-
-
-def _compare(op: CompareOp, a: Value, b: Value) -> bool:
-    match op:
-        case CompareOp.LT:
-            return a < b
-        case CompareOp.LE:
-            return a <= b
-        case CompareOp.GT:
-            return a > b
-        case CompareOp.GE:
-            return a >= b
-        case CompareOp.EQ:
-            return a == b
-        case CompareOp.NE:
-            return a != b
 
 
 def _call(name: str, args: list[Value]) -> Value:

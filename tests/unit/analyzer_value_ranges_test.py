@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hipify_tile.analyzer.value_ranges import interval, local_ranges, may_wrap, type_range
+from hipify_tile.ir.arithmetic import wrap
 from hipify_tile.ir.expr import Binary, BinaryOp, Cast, Compare, CompareOp, Const, Expr, Select, Var
 from hipify_tile.ir.stmt import Assign, For, While
 from hipify_tile.ir.types import I32, I64, U32, ScalarType
-from hipify_tile.rewriter.raise_.narrow import wrap
 
 _RANGES = {"a": (0, 1023), "b": (1, 1024), "c": (0, 2**31 - 2), "d": (-5, 7)}
 
@@ -23,7 +23,7 @@ def _value(expr: Expr, env: dict[str, int]) -> int | None:
             return env[name]
         case Cast(operand=inner, type=type_):
             value = _value(inner, env)
-            return None if value is None else wrap(value, type_.bits, type_.kind == "int")
+            return None if value is None else wrap(value, type_)
         case Select(cond=Compare(lhs=lhs, rhs=rhs), then=then, orelse=orelse):
             x, y = _value(lhs, env), _value(rhs, env)
             if x is None or y is None:
@@ -47,7 +47,7 @@ def _value(expr: Expr, env: dict[str, int]) -> int | None:
                     BinaryOp.ADD: x + y, BinaryOp.SUB: x - y, BinaryOp.MUL: x * y,
                     BinaryOp.AND: x & y, BinaryOp.OR: x | y, BinaryOp.XOR: x ^ y,
                 }[op]  # fmt: skip
-            return wrap(exact, type_.bits, type_.kind == "int")
+            return wrap(exact, type_)
         case _:
             raise AssertionError(expr)
 

@@ -10,9 +10,9 @@
 
 from __future__ import annotations
 
-import struct
 from dataclasses import replace
 
+from hipify_tile.ir import arithmetic
 from hipify_tile.ir.expr import (
     Binary,
     BinaryOp,
@@ -84,22 +84,6 @@ def _without_dead(body: tuple[Stmt, ...], read: frozenset[str]) -> tuple[Stmt, .
     return tuple(kept)
 
 
-def wrap(value: int, type_: ScalarType) -> int:
-    """Return ``value`` reduced to the range of an integer type, as C converts it."""
-    value &= (1 << type_.bits) - 1
-    if type_.kind is Kind.INT and value >> (type_.bits - 1):
-        value -= 1 << type_.bits
-    return value
-
-
-def to_float32(value: float) -> float:
-    """Return ``value`` rounded to float32, as a double."""
-    try:
-        return float(struct.unpack("<f", struct.pack("<f", value))[0])
-    except OverflowError:
-        return float("inf") if value > 0 else float("-inf")
-
-
 def fold_cast(expr: Expr, type_: ScalarType) -> Expr:
     """Return ``expr`` converted to ``type_``; literals convert at once where that is exact."""
     source = expr.type
@@ -131,12 +115,12 @@ def _convert_const(expr: Const, type_: ScalarType) -> Const | None:
         if type_ == F64:
             return Const(float(value), type_, expr.span)
         if type_ == F32:
-            return Const(to_float32(float(value)), type_, expr.span)
+            return Const(arithmetic.round_float32(float(value)), type_, expr.span)
         return None
     if type_ == BOOL:
         return Const(bool(value), type_, expr.span)
     if type_.is_integer:
-        return Const(wrap(int(value), type_), type_, expr.span)
+        return Const(arithmetic.wrap(int(value), type_), type_, expr.span)
     if type_ in _EXACT_INT and abs(int(value)) <= _EXACT_INT[type_]:
         return Const(float(value), type_, expr.span)
     return None
@@ -153,18 +137,12 @@ def _fold(expr: Expr) -> Expr:
             return _cast(expr, operand, type_)
         case Binary(lhs=Const(), rhs=Const()) if expr.type.is_integer:
             return _fold_binary(expr)
-        case Unary(op=UnaryOp.NEG, operand=Const() as c) if expr.type.is_integer:
-            return Const(wrap(-int(c.value), expr.type), expr.type, expr.span)
-        case Unary(op=UnaryOp.NEG, operand=Const() as c) if expr.type.is_float:
-            return Const(-float(c.value), expr.type, expr.span)  # a sign flip is exact
-        case Unary(op=UnaryOp.BITNOT, operand=Const() as c):
-            return Const(wrap(~int(c.value), expr.type), expr.type, expr.span)
-        case Unary(op=UnaryOp.NOT, operand=Const() as c):
-            return Const(not c.value, BOOL, expr.span)
+        case Unary(op=op, operand=Const() as c):  # a sign flip is exact for floats too
+            return Const(arithmetic.unary(op, c.value, expr.type), expr.type, expr.span)
         case Unary(op=UnaryOp.NOT, operand=Unary(op=UnaryOp.NOT, operand=inner)):
             return inner
         case Compare(lhs=Const() as a, rhs=Const() as b) if not a.type.is_float:
-            return Const(_compare(expr.op, int(a.value), int(b.value)), BOOL, expr.span)
+            return Const(arithmetic.compare(expr.op, a.value, b.value), BOOL, expr.span)
         case Logical(op=op, lhs=Const() as c, rhs=rhs):
             decided = bool(c.value) == (op is LogicalOp.OR)
             return Const(bool(c.value), BOOL, expr.span) if decided else rhs
@@ -203,46 +181,8 @@ def _cast(expr: Cast, operand: Expr, type_: ScalarType) -> Expr:
 
 def _fold_binary(expr: Binary) -> Expr:
     assert isinstance(expr.lhs, Const) and isinstance(expr.rhs, Const)
-    a, b, bits = int(expr.lhs.value), int(expr.rhs.value), expr.type.bits
-    match expr.op:
-        case BinaryOp.ADD:
-            value = a + b
-        case BinaryOp.SUB:
-            value = a - b
-        case BinaryOp.MUL:
-            value = a * b
-        case BinaryOp.DIV | BinaryOp.REM:
-            if b == 0 or (wrap(-a, expr.type) == a and b == -1):
-                return expr
-            quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
-            value = quotient if expr.op is BinaryOp.DIV else a - quotient * b
-        case BinaryOp.SHL | BinaryOp.SHR:
-            if not 0 <= b < bits:
-                return expr
-            value = a << b if expr.op is BinaryOp.SHL else a >> b
-        case BinaryOp.AND:
-            value = a & b
-        case BinaryOp.OR:
-            value = a | b
-        case BinaryOp.XOR:
-            value = a ^ b
-    return Const(wrap(value, expr.type), expr.type, expr.span)
-
-
-def _compare(op: CompareOp, a: int, b: int) -> bool:
-    match op:
-        case CompareOp.LT:
-            return a < b
-        case CompareOp.LE:
-            return a <= b
-        case CompareOp.GT:
-            return a > b
-        case CompareOp.GE:
-            return a >= b
-        case CompareOp.EQ:
-            return a == b
-        case CompareOp.NE:
-            return a != b
+    value = arithmetic.binary(expr.op, expr.lhs.value, expr.rhs.value, expr.type)
+    return expr if value is None else Const(value, expr.type, expr.span)
 
 
 def _stmts(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:

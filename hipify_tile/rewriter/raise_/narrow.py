@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from hipify_tile.analyzer.value_ranges import may_wrap
+from hipify_tile.ir.arithmetic import wrap
 from hipify_tile.ir.expr import (
     Binary,
     BinaryOp,
@@ -73,7 +74,7 @@ class Narrower:
             case Cast(operand=Const(value=value), type=type_) if type_.is_integer and isinstance(
                 value, int
             ):
-                return Const(wrap(value, type_.bits, type_.kind.value == "int"), type_, expr.span)
+                return Const(wrap(value, type_), type_, expr.span)
             case Cast(operand=inner, type=type_) if inner.type == U32 and type_ == I32:
                 signed = self.signed(inner)
                 return signed if signed is not None else expr
@@ -100,7 +101,7 @@ class Narrower:
         """Return the int32 expression with the bits of a uint32 one, if it needs no conversion."""
         match expr:
             case Const(value=value):
-                return Const(wrap(int(value), 32, True), I32, expr.span)
+                return Const(wrap(int(value), I32), I32, expr.span)
             case Cast(operand=inner) if inner.type == I32:
                 return inner
             case Binary(op=op, lhs=lhs, rhs=rhs) if op in _RING:
@@ -172,9 +173,3 @@ def _total(expr: Expr) -> bool:
 def _sums(expr: Expr) -> bool:
     """Whether an int32 expression may overflow; TileLang compares as if it could not."""
     return not isinstance(expr, Var | Const)
-
-
-def wrap(value: int, bits: int, signed: bool) -> int:
-    """Reduce ``value`` modulo 2**bits into the range of a signed or unsigned type."""
-    value &= (1 << bits) - 1
-    return value - (1 << bits) if signed and value >> (bits - 1) else value
