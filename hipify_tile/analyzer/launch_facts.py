@@ -219,7 +219,9 @@ class LaunchFacts:
         if cursor.kind == CursorKind.MEMBER_REF_EXPR:
             stored = [s for s in stored if self._text(s.target) == self._text(cursor)]
         functions = self._inventory.functions.values()
-        return bool(stored) and not any(f.assignments.get(key(decl)) for f in functions)
+        changes = [v for f in functions for v in f.assignments.get(key(decl), [])]
+        # Each allocation shows as a change to an unknown value, through the variable's address.
+        return bool(stored) and changes == [None] * len(stored)
 
     def _extent(self, decl: Any, cursor: Any) -> Expr | None:
         sizes = self._allocations.get(key(decl), [])

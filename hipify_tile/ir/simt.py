@@ -56,7 +56,8 @@ class Param:
     A struct passed by value is flattened into its scalar and pointer fields. ``argument`` is the
     position in the CUDA parameter list and ``offset`` the byte offset inside that argument.
     A pointer leaf names its buffers through ``Buffer.storage == name`` and has
-    ``pointer=True`` with ``dtype`` the pointee's type.
+    ``pointer=True`` with ``dtype`` the type of the pointee, or of its first scalar where it is a
+    record; ``pointee_bytes`` is the size of all of it (0 unknown).
     """
 
     name: str
@@ -66,6 +67,7 @@ class Param:
     pointer: bool = False
     const: bool = False
     source_name: str = ""
+    pointee_bytes: int = field(default=0, compare=False)
     span: Span | None = field(default=None, compare=False, repr=False)
 
 

@@ -11,10 +11,10 @@ import numpy as np
 from hipify_tile.ir.types import Kind, ScalarType
 from hipify_tile.verify.cases import Array, numpy_dtype
 
-PROFILES = ("mixed", "exact", "positive", "special")
+PROFILES = ("mixed", "exact", "positive", "special", "binary")
 """``mixed``: several magnitudes with ties. ``exact``: small integers, whose float sums and products
-are exact in any order. ``positive``: in (0, 1]. ``special``: a share of NaN, infinities, −0,
-subnormals and integer extremes."""
+are exact in any order. ``positive``: in (0, 1]. ``binary``: 0 and 1 only: flags, cells, masks.
+``special``: a share of NaN, infinities, −0, subnormals and integer extremes."""
 
 
 def draw(dtype: ScalarType, count: int, profile: str, rng: np.random.Generator) -> Array:
@@ -37,6 +37,8 @@ def _floats(
     match profile:
         case "exact":
             return rng.integers(-4, 5, count).astype(np.float64)
+        case "binary":
+            return rng.integers(0, 2, count).astype(np.float64)
         case "positive":
             return 1.0 - rng.random(count)
         case _:
@@ -61,6 +63,8 @@ def _integers(dtype: ScalarType, count: int, profile: str, rng: np.random.Genera
     match profile:
         case "exact" | "positive":
             return rng.integers(0, 8, count).astype(storage)
+        case "binary":
+            return rng.integers(0, 2, count).astype(storage)
         case "special":
             values = rng.integers(low, high, count, dtype=storage.type, endpoint=True)
             odd = rng.random(count) < 0.3

@@ -61,6 +61,7 @@ def instrument(cache: Path) -> Instrument:
     notes.mkdir(parents=True, exist_ok=True)
     flags = (
         "--coverage",
+        "-fno-early-inlining",  # a function's lines are counted as its own, not as its caller's
         "-dumpdir",
         f"{notes}/",
         "-fsanitize=bounds",

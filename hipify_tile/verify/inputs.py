@@ -8,7 +8,7 @@ an access of the rewritten kernel that the original does not make hits a guard p
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -27,7 +27,7 @@ WINDOW_BYTES = 1 << 20
 """Bytes drawn above the pointer; as many elements as fit in a sixteenth of it below."""
 
 _POOL = 40009
-_PROFILE_CYCLE = ("mixed", "special", "exact", "mixed", "positive", "special", "exact", "mixed")
+_PROFILE_CYCLE = ("mixed", "special", "exact", "binary", "positive", "special", "mixed", "exact")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +112,10 @@ class CaseSearch:
         for name in owners:
             case = self._tightened(case, name)
         flushed = replace(case, end_flush=end_flush)
+        whole = {p.name: p.pointee_bytes for p in self._pointers}
         for granule in (1, 16):  # vector accesses need their alignment at the guard's end
-            fitted = _rounded(flushed, window, granule)
+            # A compiler may drop an unused part of a record; the source still accesses all of it.
+            fitted = _rounded(flushed, window, {n: max(granule, b) for n, b in whole.items()})
             ran = self._original.run(fitted)
             if ran.ok:
                 return fitted
@@ -294,15 +296,15 @@ def _settled(launch: Launch, p: str, q: str) -> bool:
     return p in launch.owned and q in launch.owned
 
 
-def _rounded(case: Case, window: Case, granule: int) -> Case:
-    """Grow every buffer to a multiple of ``granule`` bytes above and below its pointer."""
+def _rounded(case: Case, window: Case, granules: Mapping[str, int]) -> Case:
+    """Grow every buffer to a multiple of its granule in bytes above and below its pointer."""
     memory: dict[str, Memory] = {}
     for name, cut in case.memory.items():
         whole = window.memory[name]
         if cut.alias:
             memory[name] = cut
             continue
-        step = max(1, granule // cut.data.itemsize)
+        step = max(1, granules[name] // cut.data.itemsize)
         high = -(-(cut.data.size - cut.origin) // step) * step
         low = -(-cut.origin // step) * step
         high = min(high, whole.data.size - whole.origin)

@@ -11,6 +11,7 @@ import pytest
 from hipify_tile.analyzer.model import KernelFact
 from hipify_tile.ir.simt import Kernel
 from hipify_tile.ir.span import Span
+from hipify_tile.ir.stmt import Leave
 from hipify_tile.verify.coverage import Meter, instrument
 
 SOURCE = """\
@@ -24,20 +25,24 @@ extern "C" void run(int n, float *y, int i) { k<4>(n, y, i); }
 MANGLED = "_Z1kILi4EEviPfi"
 
 
-@pytest.fixture
-def meter(tmp_path):
+def build(tmp_path, text, kernel):
     source = tmp_path / "k.cpp"
     extra = instrument(tmp_path)
-    source.write_text(SOURCE + extra.text)
+    source.write_text(text + extra.text)
     library = tmp_path / "k.so"
     made = tmp_path / "k.o"
     compiler = ["g++", "-O1", "-fPIC", *extra.compile_flags]
     subprocess.run([*compiler, "-c", str(source), "-o", str(made)], check=True)
     link = ["g++", "-shared", str(made), "-o", str(library), *extra.link_flags]
     subprocess.run(link, check=True)
-    kernel = Kernel("k", MANGLED, (), (), (), (), ())
-    fact = KernelFact("k", "", "k", "k", "k<4>", MANGLED, (), "", Span("", 1, 1, 0, 0), "", kernel)
+    span = Span("", 1, 1, 0, 0)
+    fact = KernelFact("k", "", "k", "k", "k", kernel.mangled, (), "", span, "", kernel)
     return ctypes.CDLL(str(library)).run, Meter(tmp_path, library, fact, kernel)
+
+
+@pytest.fixture
+def meter(tmp_path):
+    return build(tmp_path, SOURCE, Kernel("k", MANGLED, (), (), (), (), ()))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="gcov on Linux")
@@ -50,3 +55,28 @@ def test_unreached_arm_on_a_shared_line_is_seen(meter):
     run(4, y, 1)
     found = coverage.measure()
     assert not found.unreached and not found.one_sided and found.lines >= 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="gcov on Linux")
+def test_lines_of_an_inlined_function_are_counted(tmp_path):
+    source = """\
+template <typename T> struct Clamp {
+  inline T operator()(T a) const {
+    if (a > T(4)) return T(4);
+    return a;
+  }
+};
+template <typename Op> void k(float *y, int i, Op op) {
+  y[i] = op(y[i]);
+}
+extern "C" void run(float *y) { k(y, 0, Clamp<float>()); }
+"""
+    mangled = "_Z1kI5ClampIfEEvPfiT_"
+    body = tuple(Leave("end", span=Span("k.cpp", line, 1, 0, 0)) for line in (3, 4))
+    run, coverage = build(tmp_path, source, Kernel("k", mangled, (), (), (), (), body))
+    y = (ctypes.c_float * 1)(1.0)
+    run(y)
+    assert ("k.cpp", 3) in coverage.measure().unreached
+    y[0] = 9.0
+    run(y)
+    assert not coverage.measure().unreached

@@ -9,15 +9,19 @@ import time
 import numpy as np
 import pytest
 
+from hipify_tile.analyzer.model import LaunchFact
 from hipify_tile.ir.expr import Binary, BinaryOp, Cast, Const, Index, IndexKind, Load, Var
 from hipify_tile.ir.simt import Buffer, Kernel, Param, Scope
+from hipify_tile.ir.span import Span
 from hipify_tile.ir.stmt import Assign, AtomicOp, AtomicRMW, For, Store
 from hipify_tile.ir.types import ALL_TYPES, F32, I8, I32, U32
 from hipify_tile.verify.compare import compare
 from hipify_tile.verify.contents import PROFILES, draw, draw_indices
 from hipify_tile.verify.evaluate import UnevaluableError, evaluate, wrap
+from hipify_tile.verify.inputs import CaseSearch, Ran
 from hipify_tile.verify.isolate import Lost, isolated
 from hipify_tile.verify.roles import roles_of
+from hipify_tile.verify.shapes import LaunchSource
 
 
 @pytest.mark.parametrize(
@@ -125,3 +129,33 @@ def test_isolated_answers_and_losses():
 def test_isolated_carries_large_answers():
     answer = isolated(lambda: b"x" * 3_000_000, 10)
     assert isinstance(answer, bytes) and len(answer) == 3_000_000
+
+
+def test_a_starting_value_of_the_block_is_not_the_only_block_tried():
+    kernel = Kernel("k", "k", (Param("n", I32, 0),), (4,), (), (), ())
+    one = Const(1, U32)
+    fact = LaunchFact(
+        "", "k", Span("k.cu", 1, 1, 0, 1), (one, one, one), (Var("threads", U32), one, one), None,
+        "", (Var("n", I32),), (("threads", 1), ("n", 20)),
+    )  # fmt: skip
+    source = iter(LaunchSource(kernel, roles_of(kernel), [fact], np.random.default_rng(0)))
+    launches = [next(source) for _ in range(30)]
+    assert any(x.block[0] > 1 for x in launches)
+    assert all(x.block[0] == 1 for x in launches if x.real), "a guess must not accuse the original"
+
+
+def test_a_record_is_in_bounds_as_a_whole():
+    """The compiler of the original may drop a component that the source copies unchanged."""
+    p = Param("p", F32, 0, pointer=True, pointee_bytes=16)
+    kernel = Kernel("k", "k", (p, Param("n", I32, 1)), (8, 4), (), (), ())
+
+    class TouchesThree:
+        def run(self, case, order="forward", poison=0):
+            memory = case.memory["p"]
+            if memory.data.size - memory.origin < 4 * 5 - 1:
+                return Ran("out_of_bounds", "p", leaf="p", element=4 * 5 - 2)
+            return Ran("ok", memory={"p": memory.data})
+
+    search = iter(CaseSearch(kernel, roles_of(kernel), (), TouchesThree(), 0))
+    case = next(c for c in search if c is not None)
+    assert case.memory["p"].data.size == 20

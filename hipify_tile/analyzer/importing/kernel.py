@@ -256,6 +256,7 @@ class _KernelImporter(ControlFlow):
                 pointer=True,
                 const=bool(base.is_const_qualified()),
                 source_name=name,
+                pointee_bytes=size_of(pointee),
                 span=span,
             )
         )
