@@ -23,7 +23,7 @@ from hipify_tile.rewriter.model import Argument, ArgumentRole, Emission, Level
 from hipify_tile.verify import native
 from hipify_tile.verify.cases import Array, Case
 from hipify_tile.verify.evaluate import UnevaluableError, evaluate_int
-from hipify_tile.verify.executors import Placed, scalar_bytes
+from hipify_tile.verify.executors import Placed, run_options, scalar_bytes
 from hipify_tile.verify.inputs import Ran
 from hipify_tile.verify.lowering import Lowered, LoweringError, compile_c, lower
 from hipify_tile.verify.oracle import LoadedOracle, OracleFailure, build_cuda_text
@@ -58,7 +58,7 @@ class Rewritten:
         self._builds: dict[Key, _Build | tuple[Diagnostic, ...]] = {}
         self._arguments: dict[str, Argument] = {a.name: a for a in emission.arguments}
 
-    def run(self, case: Case) -> Ran:
+    def run(self, case: Case, order: str = "forward", poison: int = 0) -> Ran:
         """Execute ``case``; status ``skipped`` when that would need one build too many."""
         options = self._emission.options
         key: Key = (
@@ -72,7 +72,7 @@ class Rewritten:
         build = self._builds[key]
         if isinstance(build, tuple):
             return Ran("unbuilt", diagnostics=build)
-        return self._execute(build, case)
+        return self._execute(build, case, order, poison)
 
     def _build(self, key: Key) -> _Build | tuple[Diagnostic, ...]:
         block, shared = key
@@ -96,7 +96,7 @@ class Rewritten:
         loaded = built.load()
         return _Build(lowered, loaded.entries[lowered.entry], loaded)
 
-    def _execute(self, build: _Build, case: Case) -> Ran:
+    def _execute(self, build: _Build, case: Case, order: str, poison: int) -> Ran:
         extra = {f"global {n}": data for n, data in case.globals.items()}
         with native.Arena() as arena:
             placed = Placed(case, arena, extra)
@@ -105,7 +105,7 @@ class Rewritten:
                 for p in build.lowered.parameters
             ]
             arguments = native.Arguments(values)
-            options = native.Options(time_limit_ms=self._time_limit_ms)
+            options = run_options(order, poison, self._time_limit_ms)
             started = time.perf_counter()
             if build.loaded is None:
                 status = native.run_trampoline(build.entry, arguments, arena, options=options)

@@ -1,113 +1,227 @@
-"""Run mutants of one unit's emissions against results of the original that are established once."""
+"""Run mutants of one unit's emissions against results of the original that are established once.
+
+The verdicts are those of ``verify.judge``: same cases, same guarded memory, same comparison. A
+mutant that it accepts is held against many more cases before it is called equivalent.
+"""
 
 from __future__ import annotations
 
-import random
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
-import mutators
+from audit import Audit
+from builds import Prebuilt, compiled
+from mutators import Mutant, mutants
 
 from hipify_tile.analyzer.analyze import analyze_unit
-from hipify_tile.analyzer.model import CompileUnit
-from hipify_tile.rewriter.model import Level
+from hipify_tile.analyzer.model import CompileUnit, KernelFact, UnitAnalysis
+from hipify_tile.rewriter.model import Emission, Level
 from hipify_tile.rewriter.pipeline import emit_levels
 from hipify_tile.verify.coverage import Meter, instrument
 from hipify_tile.verify.executors import Original
 from hipify_tile.verify.isolate import Lost, isolated
-from hipify_tile.verify.judge import Judge, Limits
-from hipify_tile.verify.lowering import LoweringError, lower
-from hipify_tile.verify.model import Outcome
-from hipify_tile.verify.oracle import OracleFailure, build_oracle
-from hipify_tile.verify.rewrites import Rewritten
+from hipify_tile.verify.judge import Judge
+from hipify_tile.verify.lowering import Lowered, LoweringError, lower
+from hipify_tile.verify.model import Outcome, Verification
+from hipify_tile.verify.oracle import OracleFailure, OracleLibrary, build_oracle
+from hipify_tile.verify.rewrites import Key, Rewritten
+
+LEVELS = (Level.SIMT, Level.LOOP, Level.TILE)
+_TIME_LIMIT_MS = 500
 
 
 @dataclass(frozen=True)
-class Tally:
-    """Mutants of one unit: ``invalid`` do not lower, ``identical`` lower to the same source,
-    ``equivalent`` agree on many more cases, ``survivors`` are wrong and were not rejected."""
+class Tried:
+    """A mutant and its ``fate``.
 
-    rejected: int = 0
-    invalid: int = 0
-    identical: int = 0
-    equivalent: tuple[str, ...] = ()
-    survivors: tuple[str, ...] = ()
+    ``invalid``: it does not lower or compile. ``identical``: it lowers to the source of the
+    original or of a mutant before. ``rejected``: not verified, because of ``why``. ``equivalent``:
+    it agrees with the original on all cases of the audit. ``survivor``: verified, and wrong.
+    """
 
-    def __add__(self, other: Tally) -> Tally:
-        return Tally(
-            self.rejected + other.rejected,
-            self.invalid + other.invalid,
-            self.identical + other.identical,
-            self.equivalent + other.equivalent,
-            self.survivors + other.survivors,
-        )
+    kernel: str
+    level: str
+    operator: str
+    diff: str
+    fate: str
+    why: str = ""
 
 
-def run_unit(path: Path, scratch: Path, per_kernel: int, seed: int = 0) -> Tally:
-    """Mutate the loop emission of every kernel of ``path`` that verifies."""
+@dataclass(frozen=True)
+class Quota:
+    """How many mutants of an emission to execute, beside those that are never sampled away."""
+
+    loop: int = 8
+    tile: int = 6
+    barriers: int = 2
+
+    def of(self, level: Level) -> int:
+        return self.tile if level is Level.TILE else self.loop
+
+
+def run_unit(
+    path: Path, scratch: Path, headers: Path, quota: Quota
+) -> tuple[list[Tried], list[str]]:
+    """Mutate the emissions of every kernel of ``path`` that verify; also tell what was left out.
+
+    ``headers`` is what ``precompiled_headers`` returned.
+    """
+    scratch.mkdir(parents=True)
+    (scratch / headers.name).symlink_to(headers)
     analysis = analyze_unit(CompileUnit(str(path), str(path.parent), (), str(path.parent)))
     facts = [f for f in analysis.kernels if f.kernel is not None]
     built = build_oracle(analysis, facts, scratch, instrument=instrument(scratch))
     assert not isinstance(built, OracleFailure), built
-    total = Tally()
+    tried: list[Tried] = []
+    left_out: list[str] = []
     for fact in facts:
-
-        def task(fact=fact) -> Tally:
-            (result,) = emit_levels(fact.kernel, levels=(Level.LOOP,))
-            emission = result.emission
-            if emission is None or fact.id not in built.entries:
-                return Tally()
-            loaded = built.load()
-            original = Original(fact.kernel, loaded, loaded.entries[fact.id])
-            launches = [x for x in analysis.launches if x.kernel_usr == fact.usr]
-
-            def judge_with(number: int, limits: Limits) -> Judge:
-                rewritten = Rewritten(fact.kernel, emission, scratch)
-                measure = Meter(scratch, built.path, fact, fact.kernel).measure
-                return Judge(
-                    fact, fact.kernel, launches, original, [(emission, rewritten)],
-                    measure=measure, seed=number, limits=limits,
-                )  # fmt: skip
-
-            judge = judge_with(seed, Limits())
-            if judge.judge()[Level.LOOP].outcome is not Outcome.VERIFIED:
-                return Tally()
-            more: list[Judge] = []
-            options = {"shared_bytes": 4096} if "shared_bytes" in emission.options else {}
-            text = lower(emission, "c", options).source
-            every = mutators.mutants(emission.source)
-            random.Random(fact.id).shuffle(every)
-            tally = Tally()
-            for mutant in every[:per_kernel]:
-                label = f"{fact.id}:{mutant.line} {mutant.operator}: {mutant.what}"
-                changed = replace(emission, source=mutant.source)
-                try:
-                    if lower(changed, "c", options).source == text:
-                        tally += Tally(identical=1)
-                        continue
-                except LoweringError:
-                    tally += Tally(invalid=1)
-                    continue
-                rewritten = Rewritten(fact.kernel, changed, scratch, time_limit_ms=1500)
-                found = judge.again(changed, rewritten)
-                if any(d.code == "TM2402" for d in found.diagnostics):
-                    tally += Tally(invalid=1)
-                elif found.outcome is not Outcome.VERIFIED:
-                    tally += Tally(rejected=1)
-                else:
-                    while len(more) < 3:
-                        other = judge_with(1000 + len(more), Limits(cases=32, most_cases=64))
-                        other.judge()
-                        more.append(other)
-                    wrong = any(
-                        j.again(changed, rewritten).outcome is not Outcome.VERIFIED for j in more
-                    )
-                    one = (label,)
-                    tally += Tally(survivors=one) if wrong else Tally(equivalent=one)
-            return tally
-
-        answer = isolated(task, 600)
+        bench = _Bench(analysis, built, fact, scratch, quota)
+        answer = isolated(bench.run, 600)
         if isinstance(answer, Lost):
             raise RuntimeError(f"{fact.id}: {answer.reason} {answer.error}")
-        total += answer
-    return total
+        tried += answer[0]
+        left_out += answer[1]
+    return tried, left_out
+
+
+@dataclass
+class _Bench:
+    """One kernel: runs in a child of its own."""
+
+    analysis: UnitAnalysis
+    built: OracleLibrary
+    fact: KernelFact
+    scratch: Path
+    quota: Quota
+
+    @cached_property
+    def original(self) -> Original:
+        assert self.fact.kernel is not None
+        loaded = self.built.load()
+        return Original(self.fact.kernel, loaded, loaded.entries[self.fact.id])
+
+    def run(self) -> tuple[list[Tried], list[str]]:
+        fact, kernel = self.fact, self.fact.kernel
+        assert kernel is not None
+        if fact.id not in self.built.entries:
+            return [], [f"{fact.id}: no reference build"]
+        results = emit_levels(kernel, levels=LEVELS)
+        emissions = [r.emission for r in results if r.emission is not None and _wanted(r.emission)]
+        judge = Judge(
+            fact,
+            kernel,
+            [x for x in self.analysis.launches if x.kernel_usr == fact.usr],
+            self.original,
+            [(e, Rewritten(kernel, e, self.scratch)) for e in emissions],
+            measure=Meter(self.scratch, self.built.path, fact, kernel).measure,
+        )
+        verdicts = judge.judge()
+        tried: list[Tried] = []
+        left_out: list[str] = []
+        for emission in emissions:
+            verdict = verdicts[emission.level]
+            if verdict.outcome is not Outcome.VERIFIED:
+                left_out.append(f"{fact.id} {emission.level.value}: {_why(verdict)}")
+            elif emission.level is Level.SIMT:
+                tried += self._barriers(emission, judge)
+            else:
+                tried += self._level(emission, judge)
+        return tried, left_out
+
+    def _level(self, emission: Emission, judge: Judge) -> list[Tried]:
+        kernel = self.fact.kernel
+        assert kernel is not None
+        keys = _keys(emission, judge)
+        tried: list[Tried] = []
+        chosen: list[tuple[Mutant, list[Lowered]]] = []
+        for mutant, programs in self._lowered(emission, keys):
+            if isinstance(programs, str):
+                tried.append(self._tried(emission, mutant, programs))
+            else:
+                chosen.append((mutant, programs))
+        entries = iter(compiled([low for _, programs in chosen for low in programs], self.scratch))
+        audit = Audit(self.analysis, self.fact, self.original, emission, self.scratch)
+        for mutant, programs in chosen:
+            built = [next(entries) for _ in programs]
+            if None in built:
+                tried.append(self._tried(emission, mutant, "invalid"))
+                continue
+            builds = {k: (p, b or 0) for k, p, b in zip(keys, programs, built, strict=True)}
+            changed = replace(emission, source=mutant.source)
+            rewritten = Prebuilt(kernel, changed, self.scratch, builds, _TIME_LIMIT_MS)
+            tried.append(self._held(emission, mutant, rewritten, judge, audit))
+        return tried
+
+    def _barriers(self, emission: Emission, judge: Judge) -> list[Tried]:
+        """Drop barriers of the thread-for-thread program, some of them: each is a slow build."""
+        kernel = self.fact.kernel
+        assert kernel is not None
+        audit = Audit(self.analysis, self.fact, self.original, emission, self.scratch)
+        drops = [m for m in mutants(emission.source, self.fact.id) if m.operator == "barrier-drop"]
+        tried: list[Tried] = []
+        for mutant in drops[: self.quota.barriers]:
+            changed = replace(emission, source=mutant.source)
+            rewritten = Rewritten(kernel, changed, self.scratch, _TIME_LIMIT_MS)
+            tried.append(self._held(emission, mutant, rewritten, judge, audit))
+        return tried
+
+    def _held(
+        self, emission: Emission, mutant: Mutant, rewritten: Rewritten, judge: Judge, audit: Audit
+    ) -> Tried:
+        changed = replace(emission, source=mutant.source)
+        verdict = judge.again(changed, rewritten)
+        if verdict.outcome is Outcome.VERIFIED:
+            return self._tried(emission, mutant, *audit.fate(changed, rewritten))
+        invalid = any(d.code in ("TM2401", "TM2402") for d in verdict.diagnostics)
+        fate = "invalid" if invalid else "rejected"
+        return self._tried(emission, mutant, fate, _why(verdict))
+
+    def _lowered(
+        self, emission: Emission, keys: list[Key]
+    ) -> Iterator[tuple[Mutant, list[Lowered] | str]]:
+        """Yield mutants with a program for each key, or with their fate, until the quota is met."""
+        options = [_options(k) for k in keys]
+        seen = {lower(emission, "c", options[0]).source}
+        executed = 0
+        for mutant in mutants(emission.source, self.fact.id):
+            if executed >= self.quota.of(emission.level) and not mutant.kept:
+                return
+            changed = replace(emission, source=mutant.source)
+            try:
+                first = lower(changed, "c", options[0])
+                if first.source in seen:
+                    yield mutant, "identical"
+                    continue
+                seen.add(first.source)
+                programs = [first, *(lower(changed, "c", o) for o in options[1:])]
+            except LoweringError:
+                yield mutant, "invalid"
+                continue
+            executed += not mutant.kept
+            yield mutant, programs
+
+    def _tried(self, emission: Emission, mutant: Mutant, fate: str, why: str = "") -> Tried:
+        name, level = self.fact.id, emission.level.value
+        return Tried(name, level, mutant.operator, mutant.diff, fate, why)
+
+
+def _wanted(emission: Emission) -> bool:
+    return emission.level is not Level.SIMT or "sync_threads" in emission.source
+
+
+def _keys(emission: Emission, judge: Judge) -> list[Key]:
+    """What the emission is built for: as many keys as a rewrite may have, in order of the cases."""
+    if "shared_bytes" not in emission.options:
+        return [(None, None)]
+    sizes = dict.fromkeys(case.launch.shared_bytes for case, _ in judge.accepted)
+    return [(None, size) for size in list(sizes)[:2]]
+
+
+def _options(key: Key) -> dict[str, object]:
+    return {} if key[1] is None else {"shared_bytes": key[1]}
+
+
+def _why(verdict: Verification) -> str:
+    return "; ".join(f"{d.code} {' '.join(d.notes)}" for d in verdict.diagnostics)[:300]

@@ -1,26 +1,31 @@
 """Mutants of an emitted TileLang module: one small semantic change each, made on the Python AST.
 
 Only the body of the prim_func is changed, never its signature or the allocations. Whether a
-mutant is equivalent to its original is not decided here.
+mutant is equivalent to its original is not decided here. ``guards.py`` has the mutants that are
+wrong for rare launches only.
 """
 
 from __future__ import annotations
 
 import ast
 import copy
+import difflib
 import itertools
+import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+
+from guards import Site, guard_sites
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """``source`` differs from the emitted module by ``what`` at ``line``."""
+    """``source`` differs from the emitted module by ``diff``; ``kept``: never sampled away."""
 
     operator: str
-    line: int
-    what: str
+    diff: str
     source: str
+    kept: bool
 
 
 _BINARY = {
@@ -53,37 +58,53 @@ _CALLS = {
 }
 _EXTERN = {"fminf": "fmaxf", "fmaxf": "fminf", "fmin": "fmax", "fmax": "fmin"}
 _ALLOCATES = ("alloc_var", "alloc_local", "alloc_shared", "alloc_fragment", "match_buffer")
+_EVERY = ("barrier-merge", "barrier-drop", "rare-partial-block", "rare-last-element",
+          "rare-uncovered", "rare-overcovered", "rare-third-sweep")  # fmt: skip
+"""Operators whose sites are never sampled away."""
 
 
-def mutants(source: str) -> list[Mutant]:
-    """Return every mutant of ``source``, in source order."""
+def mutants(source: str, key: str) -> Iterator[Mutant]:
+    """Yield the mutants of ``source``: those of ``_EVERY`` first, then one operator after another.
+
+    ``key`` seeds the order of the sites of an operator.
+    """
     tree = ast.parse(source)
-    out: list[Mutant] = []
-    for number, (node, operator, what, change) in enumerate(list(_sites(tree))):
-        clone, target = _clone(tree, number)
-        assert type(target) is type(node)
-        change(target)
+    plain = ast.unparse(tree)
+    for node, operator, change in _ordered(_sites(tree), key):
+        memo: dict[int, ast.AST] = {}
+        clone = copy.deepcopy(tree, memo)
+        change(memo[id(node)])
         text = ast.unparse(ast.fix_missing_locations(clone))
-        if text != ast.unparse(tree):
-            out.append(Mutant(operator, getattr(node, "lineno", 0), what, text))
-    return out
+        if text != plain:
+            yield Mutant(operator, _difference(plain, text), text, operator in _EVERY)
 
 
-Site = tuple[ast.AST, str, str, Callable[[ast.AST], None]]
+def _ordered(sites: Iterator[Site], key: str) -> Iterator[Site]:
+    by_operator: dict[str, list[Site]] = {}
+    for site in sites:
+        by_operator.setdefault(site[1], []).append(site)
+    for operator in _EVERY:
+        yield from by_operator.pop(operator, ())
+    rng = random.Random(key)
+    columns = list(by_operator.values())
+    rng.shuffle(columns)
+    for column in columns:
+        rng.shuffle(column)
+    for row in itertools.zip_longest(*columns):
+        yield from (site for site in row if site is not None)
 
 
-def _clone(tree: ast.Module, number: int) -> tuple[ast.Module, ast.AST]:
-    clone = copy.deepcopy(tree)
-    for i, site in enumerate(_sites(clone)):
-        if i == number:
-            return clone, site[0]
-    raise AssertionError("site not found in the clone")
+def _difference(before: str, after: str) -> str:
+    lines = difflib.ndiff(before.splitlines(), after.splitlines())
+    changed = [f"{x[0]} {x[2:].strip()}" for x in lines if x[:2] in ("- ", "+ ")]
+    return " | ".join(changed[:8])
 
 
 def _sites(tree: ast.Module) -> Iterator[Site]:
     for function in ast.walk(tree):
         if isinstance(function, ast.FunctionDef) and _is_prim_func(function):
             types = _variable_types(function)
+            yield from guard_sites(function)
             for stmt in function.body:
                 yield from _in(stmt, types)
 
@@ -93,7 +114,7 @@ def _is_prim_func(function: ast.FunctionDef) -> bool:
 
 
 def _variable_types(function: ast.FunctionDef) -> dict[str, str]:
-    """Scalar variables by name with their dtype text."""
+    """Scalar parameters and variables by name with their dtype text; no loop variables."""
     types: dict[str, str] = {}
     for arg in function.args.args:
         text = ast.unparse(arg.annotation) if arg.annotation is not None else ""
@@ -104,8 +125,6 @@ def _variable_types(function: ast.FunctionDef) -> dict[str, str]:
             value = node.value
             if isinstance(value, ast.Call) and _name(value).endswith("alloc_var") and value.args:
                 types[node.targets[0].id] = ast.unparse(value.args[0]).strip("'\"")
-        if isinstance(node, ast.For) and isinstance(node.target, ast.Name):
-            types[node.target.id] = "int32"
     return types
 
 
@@ -115,30 +134,27 @@ def _name(call: ast.Call) -> str:
 
 def _allocates(stmt: ast.stmt) -> bool:
     value = getattr(stmt, "value", None)
-    return isinstance(value, ast.Call) and _name(value).rsplit(".", 1)[-1] in _ALLOCATES
+    if not isinstance(value, ast.Call):
+        return False
+    name = _name(value).rsplit(".", 1)[-1]
+    return name in _ALLOCATES or name.startswith("annotate_")
 
 
 def _in(stmt: ast.stmt, types: dict[str, str]) -> Iterator[Site]:
     if _allocates(stmt):
         return
-    if isinstance(stmt, (ast.Assign, ast.AugAssign, ast.Expr)) and not _is_docstring(stmt):
+    if isinstance(stmt, ast.For) and isinstance(stmt.target, ast.Name):
+        types = types | {stmt.target.id: "int32"}
+    if _droppable(stmt, types):
         barrier = "sync_threads" in ast.unparse(stmt)
-        operator = "drop-barrier" if barrier else "drop-statement"
-        yield stmt, operator, f"drop `{ast.unparse(stmt)[:60]}`", _drop
+        yield stmt, "barrier-drop" if barrier else "statement", _drop
     if isinstance(stmt, ast.If):
-        yield stmt, "negate-condition", f"not ({ast.unparse(stmt.test)[:60]})", _negate
-    bodies = [b for b in (getattr(stmt, "body", None), getattr(stmt, "orelse", None)) if b]
-    for body in bodies:
-        for first, second in itertools.pairwise(body):
-            if (
-                isinstance(first, ast.For)
-                and isinstance(second, ast.For)
-                and ast.dump(first.target) == ast.dump(second.target)
-                and ast.dump(first.iter) == ast.dump(second.iter)
-                and len(bodies) == 1
-            ):
-                at = body.index(first)
-                yield stmt, "merge-regions", f"merge loops over {first.target.id}", _merge(at)
+        yield stmt, "condition", _negate
+    for name in ("body", "orelse"):
+        body = getattr(stmt, name, None) or []
+        for at, (first, second) in enumerate(itertools.pairwise(body)):
+            if _same_loop(first, second) and _name(first.iter).endswith("serial"):
+                yield stmt, "barrier-merge", _merge(name, at)
     for child in ast.iter_child_nodes(stmt):
         if isinstance(child, ast.stmt):
             yield from _in(child, types)
@@ -146,54 +162,77 @@ def _in(stmt: ast.stmt, types: dict[str, str]) -> Iterator[Site]:
             yield from _expr(child, types)
 
 
-def _is_docstring(stmt: ast.stmt) -> bool:
-    return isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Constant)
+def _same_loop(first: ast.stmt, second: ast.stmt) -> bool:
+    return (
+        isinstance(first, ast.For)
+        and isinstance(second, ast.For)
+        and ast.dump(first.target) == ast.dump(second.target)
+        and ast.dump(first.iter) == ast.dump(second.iter)
+        and "block_" in ast.unparse(first.iter)
+    )
+
+
+def _droppable(stmt: ast.stmt, types: dict[str, str]) -> bool:
+    """A call, a store or an assignment to a variable: not what defines a name or says something."""
+    match stmt:
+        case ast.Assign():
+            target = stmt.targets[0]
+            return isinstance(target, ast.Subscript) or ast.unparse(target) in types
+        case ast.Expr():
+            return isinstance(stmt.value, ast.Call)
+        case _:
+            return isinstance(stmt, ast.AugAssign)
 
 
 def _expr(root: ast.AST, types: dict[str, str]) -> Iterator[Site]:
+    unseen = {
+        k.value for n in ast.walk(root) if isinstance(n, ast.Call) for k in n.keywords
+        if k.arg == "threads"
+    }  # fmt: skip
     for node in ast.walk(root):
-        text = ast.unparse(node)[:60]
         match node:
+            case ast.Constant() if node in unseen:
+                continue  # how many threads of a GPU share the work is nothing on a CPU
             case ast.BinOp():
                 if type(node.op) in _BINARY:
-                    yield node, "operator", f"other operator in `{text}`", _set_op
+                    yield node, "operator", _set_op
                 if isinstance(node.op, (ast.Sub, ast.LShift, ast.RShift, ast.Div)):
-                    yield node, "swap-operands", f"swap `{text}`", _swap_operands
+                    yield node, "operands", _swap_operands
             case ast.Compare():
-                yield node, "comparison", f"flip `{text}`", _flip
+                yield node, "comparison", _flip
             case ast.BoolOp():
-                yield node, "logic", f"and/or in `{text}`", _logic
+                yield node, "logic", _logic
             case ast.IfExp():
-                yield node, "swap-arms", f"swap arms of `{text}`", _swap_arms
+                yield node, "arms", _swap_arms
             case ast.Subscript():
-                last = node.slice.elts[-1] if isinstance(node.slice, ast.Tuple) else node.slice
-                if not (isinstance(last, ast.Constant) and last.value == 0):
-                    yield node, "index", f"index + 1 in `{text}`", _shift_index(1)
-                    yield node, "index", f"index - 1 in `{text}`", _shift_index(-1)
+                yield node, "index", _shift_index(1)
+                yield node, "index", _shift_index(-1)
             case ast.Call():
-                yield from _call(node, text)
+                yield from _call(node)
             case ast.Name(ctx=ast.Load()) if node.id in types:
                 same = [n for n, t in types.items() if t == types[node.id] and n != node.id]
                 if same:
-                    other = same[len(text) % len(same)]
-                    yield node, "variable", f"`{node.id}` becomes `{other}`", _rename(other)
+                    other = same[(node.lineno + node.col_offset) % len(same)]
+                    yield node, "variable", _rename(other)
             case ast.Constant() if isinstance(node.value, (int, float)) and not isinstance(
                 node.value, bool
             ):
-                yield node, "literal", f"`{text}` + 1", _add_one
+                yield node, "literal", _add_one
 
 
-def _call(node: ast.Call, text: str) -> Iterator[Site]:
+def _call(node: ast.Call) -> Iterator[Site]:
     short = _name(node).rsplit(".", 1)[-1]
     if short in ("truncdiv", "truncmod"):
-        yield node, "swap-operands", f"swap `{text}`", _swap_args
+        yield node, "operands", _swap_args
+    if short == "if_then_else":
+        yield node, "arms", _swap_call_arms
     if short in _CALLS:
-        yield node, "function", f"other function in `{text}`", _other_function
+        yield node, "function", _other_function
     if short == "call_pure_extern" and ast.unparse(node.args[1]).strip("'") in _EXTERN:
-        yield node, "function", f"other function in `{text}`", _other_extern
-    if short in ("serial", "range", "Parallel", "unroll"):
-        yield node, "bound", f"bound - 1 in `{text}`", _shift_bound(-1)
-        yield node, "bound", f"bound + 1 in `{text}`", _shift_bound(1)
+        yield node, "function", _other_extern
+    if short in ("serial", "range", "Parallel", "unroll", "Pipelined"):
+        yield node, "bound", _shift_bound(-1)
+        yield node, "bound", _shift_bound(1)
 
 
 def _drop(node: ast.AST) -> None:
@@ -210,10 +249,18 @@ def _negate(node: ast.AST) -> None:
         node.body, node.orelse = [ast.Pass()], node.body
 
 
-def _merge(at: int) -> Callable[[ast.AST], None]:
+def _merge(name: str, at: int) -> Callable[[ast.AST], None]:
+    """Run two loops over the same threads as one, down to the innermost common one."""
+
     def change(node: ast.AST) -> None:
-        body = node.body  # type: ignore[attr-defined]
-        body[at].body.extend(body[at + 1].body)
+        body = getattr(node, name)
+        first, second = body[at], body[at + 1]
+        while (
+            len(first.body) == len(second.body) == 1
+            and _same_loop(first.body[0], second.body[0])
+        ):  # fmt: skip
+            first, second = first.body[0], second.body[0]
+        first.body.extend(second.body)
         del body[at + 1]
 
     return change
@@ -242,6 +289,11 @@ def _logic(node: ast.AST) -> None:
 def _swap_arms(node: ast.AST) -> None:
     assert isinstance(node, ast.IfExp)
     node.body, node.orelse = node.orelse, node.body
+
+
+def _swap_call_arms(node: ast.AST) -> None:
+    assert isinstance(node, ast.Call)
+    node.args[1], node.args[2] = node.args[2], node.args[1]
 
 
 def _plus(node: ast.expr, by: int) -> ast.expr:

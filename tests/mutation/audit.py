@@ -1,0 +1,118 @@
+"""Whether a mutant that verification accepts is equivalent: many more cases decide.
+
+Other seeds with more cases each, and every small size: scalar sizes, grids and blocks counted
+through from one.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from hipify_tile.analyzer.model import KernelFact, UnitAnalysis
+from hipify_tile.rewriter.model import Emission
+from hipify_tile.verify.cases import Case, Launch
+from hipify_tile.verify.coverage import Coverage
+from hipify_tile.verify.executors import Original
+from hipify_tile.verify.inputs import CaseSearch
+from hipify_tile.verify.judge import Judge, Limits
+from hipify_tile.verify.model import Outcome
+from hipify_tile.verify.reference import reference
+from hipify_tile.verify.rewrites import Rewritten
+from hipify_tile.verify.roles import roles_of
+
+SEEDS = (1001, 1002)
+LIMITS = Limits(cases=24, most_cases=36, attempts=120, seconds=40)
+_SMALL = 240
+
+
+@dataclass
+class Audit:
+    """More cases for one kernel, made when the first mutant needs them."""
+
+    analysis: UnitAnalysis
+    fact: KernelFact
+    original: Original
+    emission: Emission
+    scratch: Path
+
+    def fate(self, changed: Emission, rewritten: Rewritten) -> tuple[str, str]:
+        """``survivor`` with the case that shows it, or ``equivalent`` with the number of cases."""
+        compared = 0
+        for judge in self._judges():
+            verdict = judge.again(changed, rewritten)
+            if verdict.outcome is not Outcome.VERIFIED and verdict.diagnostics[0].code != "TM5007":
+                return "survivor", " ".join(verdict.diagnostics[0].notes)[:400]
+            compared += verdict.inputs
+        return "equivalent", f"{compared} cases"
+
+    def _judges(self) -> Iterator[Judge]:
+        yield self._small
+        yield from self._seeded
+
+    @cached_property
+    def _small(self) -> Judge:
+        judge = self._judge(0)
+        for case in self._small_cases(judge):
+            answer = reference(self.original, case, roles_of(self.fact.kernel))
+            if not answer.problem:
+                judge.accepted.append((case, answer))
+        return judge
+
+    @cached_property
+    def _seeded(self) -> list[Judge]:
+        judges = [self._judge(seed) for seed in SEEDS]
+        for judge in judges:
+            judge.judge()
+        return judges
+
+    def _judge(self, seed: int) -> Judge:
+        kernel = self.fact.kernel
+        assert kernel is not None
+        rewritten = Rewritten(kernel, self.emission, self.scratch)
+        return Judge(
+            self.fact, kernel, self._launches(), self.original, [(self.emission, rewritten)],
+            measure=_unmeasured, seed=seed, limits=LIMITS,
+        )  # fmt: skip
+
+    def _launches(self):
+        return [x for x in self.analysis.launches if x.kernel_usr == self.fact.usr]
+
+    def _small_cases(self, judge: Judge) -> Iterator[Case]:
+        kernel = self.fact.kernel
+        assert kernel is not None
+        roles = roles_of(kernel)
+        search = CaseSearch(kernel, roles, self._launches(), self.original, 77)
+        shapes = list(_small_launches(next(iter(search.launches)), roles))
+        order = np.random.default_rng(5).permutation(len(shapes))[:_SMALL]
+        for turn, at in enumerate(order):
+            profile = ("mixed", "exact", "positive", "special")[turn % 4]
+            case = search.case(shapes[at], profile, end_flush=turn % 3 != 2)
+            if case is not None:
+                yield case
+
+
+def _unmeasured() -> Coverage:
+    return Coverage(0, (), ())
+
+
+def _small_launches(base: Launch, roles) -> Iterator[Launch]:
+    """``base`` with every small combination of sizes, grid and, where it is free, block."""
+    sizes = [n for n, v in base.scalars.items() if n in roles.sizes and isinstance(v, int)]
+    grids = list(itertools.product(*((1, 2, 3) if g > 1 else (1,) for g in base.grid)))
+    blocks = [base.block]
+    if not roles.fixed_block:
+        blocks += itertools.product(*((1, 2, 3, 5, 8) if b > 1 else (1,) for b in base.block))
+    values = range(0, 10) if len(sizes) <= 2 else (0, 1, 2, 3, 5, 6)
+    for grid, block in itertools.product(grids, blocks):
+        for chosen in itertools.product(values, repeat=min(len(sizes), 4)):
+            scalars = base.scalars | dict(zip(sizes, chosen, strict=False))
+            yield replace(
+                base, label="small", grid=grid, block=block, scalars=scalars,
+                extents=dict.fromkeys(base.extents), real=False,
+            )  # fmt: skip
