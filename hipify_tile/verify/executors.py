@@ -36,17 +36,17 @@ class Original:
         self._time_limit_ms = time_limit_ms
 
     def run(self, case: Case, order: str = "forward", poison: int = 0) -> Ran:
-        """Execute ``case`` thread for thread in the given order."""
-        options = Options(
-            schedule={"f": Schedule.FORWARD, "r": Schedule.REVERSE}.get(order[0], Schedule.SHUFFLE),
-            seed=int(order.removeprefix("shuffle") or 1) if order.startswith("shuffle") else 0,
-            poison=_POISON[poison],
-            time_limit_ms=self._time_limit_ms,
-        )
+        """Execute ``case`` thread for thread in the given order.
+
+        A global that is const keeps its own contents, whatever the case gives it.
+        """
+        options = run_options(order, poison, self._time_limit_ms)
         for symbol, data in case.globals.items():
             address, size = self._loaded.symbols[symbol]
             if data.nbytes != size:
                 return Ran("no_symbol", f"{symbol} has {size} bytes, not {data.nbytes}")
+            if symbol in self._loaded.constants:
+                continue
             ctypes.memmove(address, np.ascontiguousarray(data).tobytes(), size)
         with native.Arena() as arena:
             placed = Placed(case, arena)
@@ -69,6 +69,16 @@ class Original:
                 raw = np.frombuffer(ctypes.string_at(address, size), np.uint8)
                 values[symbol] = raw.view(data.dtype)
             return placed.ran(status, values, seconds)
+
+
+def run_options(order: str, poison: int, time_limit_ms: int) -> Options:
+    """Options for a run in ``order`` with that ``poison`` (see ``inputs.Original``)."""
+    return Options(
+        schedule={"f": Schedule.FORWARD, "r": Schedule.REVERSE}.get(order[0], Schedule.SHUFFLE),
+        seed=int(order.removeprefix("shuffle") or 1) if order.startswith("shuffle") else 0,
+        poison=_POISON[poison],
+        time_limit_ms=time_limit_ms,
+    )
 
 
 class Placed:

@@ -88,6 +88,7 @@ class CaseSearch:
         self.launches = LaunchSource(kernel, roles, facts, self._rng)
         self._pointers = tuple(p for p in kernel.params if p.pointer)
         self._globals = tuple({b.symbol: b for b in kernel.buffers if b.symbol}.values())
+        self._written_globals = {b.symbol for b in kernel.buffers if b.symbol and b.written}
         self._pools: dict[tuple[str, str], Array] = {}
         self.failures: Counter[str] = Counter()
 
@@ -107,6 +108,8 @@ class CaseSearch:
         if not ran.ok:
             self.failures[ran.reason] += 1
             return None
+        kept = {n: a for n, a in ran.globals.items() if n not in self._written_globals}
+        window = replace(window, globals={**window.globals, **kept})  # const ones are not drawn
         case = window
         owners = [n for n, m in window.memory.items() if not m.alias]
         for name in owners:

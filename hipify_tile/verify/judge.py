@@ -55,8 +55,11 @@ class Limits:
 class Rewritten(Protocol):
     """The executable form of one emission."""
 
-    def run(self, case: Case) -> Ran:
-        """Execute ``case`` in guarded memory; status ``skipped`` where it is not built for it."""
+    def run(self, case: Case, order: str = "forward", poison: int = 0) -> Ran:
+        """Execute ``case`` in guarded memory; status ``skipped`` where it is not built for it.
+
+        ``order`` and ``poison`` are those of the original; without threads they mean nothing.
+        """
         ...
 
 
@@ -79,12 +82,13 @@ class _Level:
 
 @dataclass(slots=True)
 class _Seen:
-    """What the cases so far have shown of the original."""
+    """What the cases so far have shown of the original; ``ended`` says that time ran out."""
 
     cases: list[str] = field(default_factory=list)
     changed: set[str] = field(default_factory=set)
     dropped: Counter[str] = field(default_factory=Counter)
     problem: str = ""
+    ended: bool = False
 
 
 class Judge:
@@ -151,8 +155,8 @@ class Judge:
                     for variant in self._search.aliased(case):
                         if self._original.run(variant).ok:
                             self._take(variant, alias=True)
-            out_of_time = time.process_time() - self._cpu > limits.seconds
-            if seen.problem or attempt >= limits.attempts or out_of_time:
+            seen.ended = time.process_time() - self._cpu > limits.seconds
+            if seen.problem or attempt >= limits.attempts or seen.ended:
                 return
             if all(item.failure for item in self._levels):
                 return
@@ -213,8 +217,8 @@ class Judge:
             for name, bound in derived.items():
                 bounds[name] = np.maximum(bounds[name], bound) if name in bounds else bound
         wide, expected, origins = _widen(case, answer, emission)
-        for end_flush in (case.end_flush, not case.end_flush):
-            ran = item.rewritten.run(with_flush(wide, end_flush))
+        for end_flush, order, poison in _variants(case, emission.level):
+            ran = item.rewritten.run(with_flush(wide, end_flush), order, poison)
             if ran.status == "skipped":
                 item.skipped[ran.detail] += 1
                 return
@@ -275,7 +279,7 @@ class Judge:
         if not seen.cases:
             failures = self._search.failures + seen.dropped
             tried = tuple(f"{n} attempts: {why}" for why, n in failures.most_common(4))
-            if failures and all(why.startswith("timeout") for why in failures):
+            if seen.ended or (failures and all(why.startswith("timeout") for why in failures)):
                 return self._diagnostic("TM5005", notes=tried)
             if seen.dropped and seen.dropped.total() * 2 > failures.total():
                 return self._diagnostic("TM5004", notes=tried)
@@ -300,8 +304,9 @@ class Judge:
         if item.compared < self._limits.least_cases:
             notes = [f"only {item.compared} cases were compared"]
             notes += [f"{n} skipped: {why}" for why, n in item.skipped.most_common(3)]
+            code = "TM5005" if self._seen.ended else "TM5007"
             return self._verification(
-                item, Outcome.UNVERIFIED, self._diagnostic("TM5007", notes=tuple(notes))
+                item, Outcome.UNVERIFIED, self._diagnostic(code, notes=tuple(notes))
             )
         return self._verification(item, Outcome.VERIFIED)
 
@@ -335,6 +340,17 @@ class Judge:
             diagnostics=why,
             cases=tuple(self._seen.cases),
         )
+
+
+def _variants(case: Case, level: Level) -> tuple[tuple[bool, str, int], ...]:
+    """How to run a rewrite on ``case``: the end that is guarded, thread order and poison.
+
+    Only ``simt`` has threads to order: a missing barrier may show in one order only.
+    """
+    here, there = case.end_flush, not case.end_flush
+    if level is not Level.SIMT:
+        return (here, "forward", 0), (there, "forward", 0)
+    return (here, "forward", 0), (there, "reverse", 1), (here, "shuffle", 0)
 
 
 def _names(case: Case) -> dict[str, int | float | bool]:

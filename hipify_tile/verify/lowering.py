@@ -25,6 +25,7 @@ from typing import Any
 from hipify_tile.diagnostics.model import Diagnostic
 from hipify_tile.diagnostics.registry import diagnostic
 from hipify_tile.rewriter.model import Emission, Level, Target
+from hipify_tile.verify.exactness import REWRITE_FLAGS
 
 _COMMON: dict[str, Any] = {
     "tl.disable_safe_memory_legalize": True,
@@ -46,11 +47,7 @@ _VECTORIZE = "tirx.disable_vectorize"
 _GUARDS = "tl.disable_safe_memory_legalize"
 _PLAIN_POINTERS = {"tl.disable_tma_lower": True, "tl.disable_warp_specialized": True}
 
-# GCC treats fmin and fmax as commutative, which decides between -0 and +0.
-C_FLAGS = (
-    "-O2", "-std=c++17", "-ffp-contract=off", "-fwrapv", "-fno-strict-aliasing", "-w", "-shared",
-    "-fPIC", "-fno-builtin-fmin", "-fno-builtin-fminf", "-fno-builtin-fmax", "-fno-builtin-fmaxf",
-)  # fmt: skip
+C_FLAGS = (*REWRITE_FLAGS, "-std=c++17", "-shared")
 _C_TYPES = {"bool": "bool", "float32": "float", "float64": "double", "float16": "half"}
 
 

@@ -26,22 +26,10 @@ from hipify_tile.analyzer.model import KernelFact, UnitAnalysis
 from hipify_tile.compat import include_dir
 from hipify_tile.ir.span import Span
 from hipify_tile.verify import native
+from hipify_tile.verify.exactness import ORIGINAL_FLAGS, REWRITE_FLAGS
 from hipify_tile.verify.overlay import Overlay, write_overlay
 
-# Floats must come out bit for bit as an independent compilation has them: no contraction, no
-# folding of inexact calls at compile time. Integers wrap, as on a device.
-EXACT_FLAGS = (
-    "-O1",
-    "-fwrapv",
-    "-fno-strict-aliasing",
-    "-ffp-contract=off",
-    "-frounding-math",
-    "-fno-delete-null-pointer-checks",
-    "-fno-isolate-erroneous-paths-dereference",
-)
 _MODE_FLAGS = (
-    "-w",
-    "-fPIC",
     "-fvisibility=hidden",
     "-fno-extern-tls-init",
     "-fno-builtin-printf",
@@ -87,12 +75,14 @@ class LoadedOracle:
     """Addresses in this process.
 
     ``entries``: kernel id → address for ``native.run_kernel``. ``symbols``: qualified name →
-    (address, size in bytes) of device variables. ``shared_static``: see ``native.run_kernel``.
+    (address, size in bytes) of device variables, those in ``constants`` are read-only.
+    ``shared_static``: see ``native.run_kernel``.
     """
 
     entries: dict[str, int]
     symbols: dict[str, tuple[int, int]]
     shared_static: int
+    constants: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,13 +107,18 @@ class OracleLibrary:
             for key, name in self.entries.items()
         }
         symbols: dict[str, tuple[int, int]] = {}
+        constants: set[str] = set()
         for key, name in self.symbols.items():
             accessor = getattr(lib, name)
             accessor.restype = ctypes.c_void_p
-            size = ctypes.c_uint64()
-            symbols[key] = (accessor(ctypes.byref(size)) or 0, size.value)
+            size, constant = ctypes.c_uint64(), ctypes.c_bool()
+            address = accessor(ctypes.byref(size), ctypes.byref(constant)) or 0
+            symbols[key] = (address, size.value)
+            if constant.value:
+                constants.add(key)
         lib.tm_oracle_shared_static.restype = ctypes.c_uint64
-        return LoadedOracle(entries, symbols, lib.tm_oracle_shared_static())
+        shared = lib.tm_oracle_shared_static()
+        return LoadedOracle(entries, symbols, shared, frozenset(constants))
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +171,10 @@ def build_oracle(
         accessors = {name: f"tm_symbol_{i}" for i, name in enumerate(symbols)}
         for name, accessor in accessors.items():
             lines.append(
-                f"TM_ENTRY void *{accessor}(uint64_t *size) "
-                f"{{ *size = sizeof({name}); return (void *)&{name}; }}"
+                f"TM_ENTRY void *{accessor}(uint64_t *size, bool *constant) "
+                f"{{ *size = sizeof({name}); "
+                f"*constant = std::is_const<std::remove_all_extents<decltype({name})>::type>::value; "
+                f"return (void *)&{name}; }}"
             )
             owner[len(lines)] = name
         arguments = (*overlay.compile_args(analysis.unit), *_standard(analysis))
@@ -210,7 +207,7 @@ def build_cuda_text(
         f"TM_ENTRY void tm_entry_0(void **a) {{ tm_oracle::call(&{entry}, a); }}\n"
         f"{tail}"
     )
-    result = _Build(cxx, ("-std=c++17",), cache).run(text, None)
+    result = _Build(cxx, ("-std=c++17",), cache, flags=REWRITE_FLAGS).run(text, None)
     if isinstance(result, Path):
         return OracleLibrary(result, {entry: "tm_entry_0"})
     return OracleFailure(_first_error(result))
@@ -266,6 +263,7 @@ class _Build:
     args: tuple[str, ...]
     cache: Path
     instrument: Instrument = Instrument()
+    flags: tuple[str, ...] = ORIGINAL_FLAGS
 
     def run(self, main: str, overlay: Overlay | None) -> Path | str:
         """The library's path, or the compiler's messages."""
@@ -273,7 +271,7 @@ class _Build:
             json.dumps(
                 [
                     _toolchain(self.cxx),
-                    EXACT_FLAGS,
+                    self.flags,
                     _MODE_FLAGS,
                     self.args,
                     self.instrument.compile_flags,
@@ -304,7 +302,7 @@ class _Build:
         headers = include_dir()
         standard = [a for a in arguments if a.startswith("-std=")]
         prelude = self._precompiled_prelude(standard)
-        command = [self.cxx, "-x", "c++", *EXACT_FLAGS, *_MODE_FLAGS, "-isystem", str(headers)]
+        command = [self.cxx, "-x", "c++", *self.flags, *_MODE_FLAGS, "-isystem", str(headers)]
         command += self.instrument.compile_flags
         command += ["-include", prelude or "tm_cuda_prelude.h", *arguments, str(folder / _MAIN)]
         message = _run([*command, "-c", "-o", str(folder / "main.o")])
@@ -335,7 +333,7 @@ class _Build:
     def _precompiled_prelude(self, standard: list[str]) -> str | None:
         """The prelude precompiled for this language standard; None if that does not work."""
         key = hashlib.sha256(
-            json.dumps([_toolchain(self.cxx), EXACT_FLAGS, _MODE_FLAGS, standard]).encode()
+            json.dumps([_toolchain(self.cxx), self.flags, _MODE_FLAGS, standard]).encode()
         ).hexdigest()[:24]
         folder = self.cache / "prelude" / key
         header = folder / "tm_prelude_pch.h"
@@ -346,7 +344,7 @@ class _Build:
         with tempfile.TemporaryDirectory(dir=folder) as name:
             source = Path(name) / header.name
             source.write_text('#include "tm_cuda_prelude.h"\n')
-            command = [self.cxx, *EXACT_FLAGS, *_MODE_FLAGS, *standard, "-x", "c++-header"]
+            command = [self.cxx, *self.flags, *_MODE_FLAGS, *standard, "-x", "c++-header"]
             command += ["-isystem", str(include_dir()), str(source), "-o", f"{source}.gch"]
             if _run(command) is not None:
                 return None

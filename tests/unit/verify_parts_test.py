@@ -121,7 +121,20 @@ def test_isolated_answers_and_losses():
     assert isolated(lambda: 41 + 1, 10) == 42
     died = isolated(lambda: os.kill(os.getpid(), signal.SIGKILL), 10)
     assert died == Lost(f"signal {int(signal.SIGKILL)}")
-    assert isolated(lambda: time.sleep(30), 0.3) == Lost("timeout")
+    assert isolated(lambda: time.sleep(30), 0.3, patience=1) == Lost("stalled")
+
+
+def test_isolated_counts_work_and_not_waiting():
+    def spin():
+        while True:
+            pass
+
+    def wait():
+        time.sleep(1.0)
+        return 7
+
+    assert isolated(spin, 0.3, patience=100) == Lost("timeout")
+    assert isolated(wait, 0.3) == 7
     failed = isolated(lambda: 1 // 0, 10)
     assert isinstance(failed, Lost) and "ZeroDivisionError" in failed.error
 
