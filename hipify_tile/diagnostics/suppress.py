@@ -1,6 +1,6 @@
 """Which findings the user has asked not to see.
 
-Three ways: a comment ``// tile-migrate: ignore[TM2103, TM1204] reason`` on the line of the
+Three ways: a comment ``// tile-migrate: ignore[TM2001, TM1204] reason`` on the line of the
 finding or alone on the line above; a table of path patterns in the configuration; a baseline, the
 JSON report of an earlier run. A comment that hides nothing is itself reported (TM0011). Our own
 bugs (TM9xxx) cannot be hidden. Verdicts do not change: a kept kernel stays kept.

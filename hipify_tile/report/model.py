@@ -46,9 +46,11 @@ class LevelReport:
 
     @property
     def usable(self) -> bool:
-        """Emitted, and not known to be wrong."""
-        mismatch = self.verification is not None and (self.verification.outcome is Outcome.MISMATCH)
-        return self.emission is not None and not mismatch
+        """Emitted, accepted by TileLang as far as known, and not known to be wrong."""
+        if self.emission is None or self.verification is None:
+            return self.emission is not None
+        rejected = any(d.code == "TM2402" for d in self.verification.diagnostics)
+        return self.verification.outcome is not Outcome.MISMATCH and not rejected
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 - ``unparsed``: the front end could not read the kernel.
 - ``verified``: some level was executed and equal; the kernel's level is the highest such level.
-- ``kept``: no level was emitted, or executing one gave other values and no level is verified.
+- ``kept``: no level was emitted that TileLang accepts, or executing one gave other values and no
+  level is verified.
 - ``unverified``: emitted, and nothing proves or disproves it; the diagnostics say why.
 """
 

@@ -25,7 +25,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "analyzer.uniformity",
         "analyzer.affine",
         "analyzer.dependence",
-        "analyzer.barriers",
+        "analyzer.value_ranges",
     ),
     "verify": (*BASE, "verify", "compat", "rewriter.model", "analyzer.model"),
     "report": (*BASE, "report", "rewriter.model", "analyzer.model", "verify.model"),

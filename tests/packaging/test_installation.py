@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -14,6 +16,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+CLEAN = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
@@ -52,6 +55,12 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
+def _files(folder: Path) -> list[Path]:
+    found = [p for p in folder.rglob("*") if p.is_file()]
+    assert found
+    return found
+
+
 @pytest.mark.slow
 def test_wheel_holds_the_package_and_nothing_at_top_level(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
@@ -64,6 +73,10 @@ def test_wheel_holds_the_package_and_nothing_at_top_level(wheel: Path) -> None:
         "hipify_tile/report/schema1.json",
     ):
         assert needed in names
+    headers = {p.relative_to(ROOT).as_posix() for p in _files(ROOT / "compat" / "include")}
+    pages = {p.name for p in _files(ROOT / "docs" / "diagnostics")}
+    assert {f"hipify_tile/{header}" for header in headers} <= set(names)
+    assert {f"hipify_tile/diagnostics/pages/{page}" for page in pages} <= set(names)
     assert any(name.startswith("hipify_tile/compat/lib/") for name in names), "no native part"
     assert not [name for name in names if name.startswith("hipify_tile/tests")]
     tests = [name for name in names if "/test_" in name or name.endswith("_test.py")]
@@ -83,19 +96,33 @@ def test_wheel_works_in_a_fresh_environment(wheel: Path, tmp_path: Path) -> None
     (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
     program = env / "bin" / "tile-migrate"
     shown = subprocess.run(
-        [program, "--version"], cwd=tmp_path, capture_output=True, text=True, check=True
+        [program, "--version"],
+        cwd=tmp_path,
+        env=CLEAN,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert shown.stdout.strip() == f"tile-migrate {PROJECT['project']['version']}"
-    sample = ROOT / "samples" / "cuda" / "01_saxpy"
+    explained = subprocess.run(
+        [program, "explain", "TM1204"], cwd=tmp_path, env=CLEAN, capture_output=True, check=False
+    )
+    assert explained.returncode == 0 and b"barrier" in explained.stdout
+    sample = tmp_path / "01_saxpy"
+    shutil.copytree(ROOT / "samples" / "cuda" / "01_saxpy", sample)
+    report = tmp_path / "report"
     result = subprocess.run(
-        [program, sample, "--verify", "--no-cache", "--format", "concise"],
+        [program, sample, "--verify", "--report", "--report-dir", report, "--no-cache", "-q"],
         cwd=tmp_path,
-        env={**os.environ, "PATH": f"{env / 'bin'}:{os.environ['PATH']}"},
+        env={**CLEAN, "PATH": f"{env / 'bin'}:{CLEAN['PATH']}"},
         capture_output=True,
         text=True,
         check=False,
     )
     assert result.returncode == 0, result.stdout + result.stderr
+    kernels = json.loads((report / "report.json").read_text(encoding="utf-8"))["kernels"]
+    assert kernels and {k["verdict"] for k in kernels} == {"verified"}
+    assert (report / "index.html").is_file()
     code = (
         "import hipify_tile, importlib.util\n"
         "assert not any(map(importlib.util.find_spec, ('compat', 'backend')))\n"
@@ -104,6 +131,7 @@ def test_wheel_works_in_a_fresh_environment(wheel: Path, tmp_path: Path) -> None
     where = subprocess.run(
         [python, "-c", code],
         cwd=tmp_path,
+        env=CLEAN,
         capture_output=True,
         text=True,
         check=True,
