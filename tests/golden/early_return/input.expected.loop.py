@@ -31,11 +31,8 @@ def neighbours():
             clamped_result = T.alloc_var("int32")
             exited = T.alloc_var("bool")
             tid = T.alloc_var("int32")
-            t = T.alloc_var("int32")
-            t_2 = T.alloc_var("uint32")
-            t_3 = T.alloc_var("int32")
-            t_4 = T.alloc_var("uint32")
-            t_5 = T.alloc_var("int32")
+            t = T.alloc_var("uint32")
+            t_2 = T.alloc_var("int32")
             for tz in T.serial(block_z):
                 for ty in T.serial(block_y):
                     for tx in T.serial(block_x):
@@ -52,9 +49,7 @@ def neighbours():
                                 clamped_result = 100
                             else:
                                 clamped_result = v
-                            t = tx
-                            t_2 = T.cast(t, "uint32")
-                            s[T.cast(t_2, "int64")] = clamped_result
+                            s[tx] = clamped_result
                         exited_all[tid] = exited
             for tz in T.serial(block_z):
                 for ty in T.serial(block_y):
@@ -64,11 +59,10 @@ def neighbours():
                         i = bx * 32 + tx
                         if not exited:
                             if tx > 0:
-                                t_3 = tx
-                                t_4 = T.cast(t_3, "uint32") - T.uint32(1)
-                                t_5 = s[T.cast(t_4, "int64")]
+                                t = T.cast(tx, "uint32") - T.uint32(1)
+                                t_2 = s[T.cast(t, "int64")]
                             else:
-                                t_5 = -1
-                            out[i] = t_5
+                                t_2 = -1
+                            out[i] = t_2
 
     return neighbours

@@ -31,27 +31,21 @@ def reverse_tiles():
             mine = T.alloc_var("int32")
             other = T.alloc_var("int32")
             tid = T.alloc_var("int32")
-            t = T.alloc_var("int32")
-            t_2 = T.alloc_var("uint32")
-            t_3 = T.alloc_var("int32")
-            t_4 = T.alloc_var("uint32")
+            t = T.alloc_var("uint32")
             for tz in T.serial(block_z):
                 for ty in T.serial(block_y):
                     for tx in T.serial(block_x):
                         tid = (tz * block_y + ty) * block_x + tx
                         i = bx * 64 + tx
                         mine = T.if_then_else(i < n, in_1[i], T.int32(0))
-                        t = tx
-                        t_2 = T.cast(t, "uint32")
-                        tile[T.cast(t_2, "int64")] = mine
+                        tile[tx] = mine
                         mine_all[tid] = mine
             for tz in T.serial(block_z):
                 for ty in T.serial(block_y):
                     for tx in T.serial(block_x):
                         tid = (tz * block_y + ty) * block_x + tx
-                        t_3 = tx
-                        t_4 = T.uint32(63) - T.cast(t_3, "uint32")
-                        other = tile[T.cast(t_4, "int64")]
+                        t = T.uint32(63) - T.cast(tx, "uint32")
+                        other = tile[T.cast(t, "int64")]
                         other_all[tid] = other
             for tz in T.serial(block_z):
                 for ty in T.serial(block_y):

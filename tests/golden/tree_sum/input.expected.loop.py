@@ -26,45 +26,18 @@ def tree_sum(shared_bytes=0):
             T.annotate_restrict_buffers(in_1, out)
             s = T.alloc_local((shared_bytes // 4,), "float32")
             k = T.alloc_var("int32")
-            t = T.alloc_var("int32")
-            t_2 = T.alloc_var("uint32")
-            t_3 = T.alloc_var("int32")
-            t_4 = T.alloc_var("uint32")
-            t_5 = T.alloc_var("uint32")
-            t_6 = T.alloc_var("int32")
-            t_7 = T.alloc_var("uint32")
-            t_8 = T.alloc_var("int32")
-            t_9 = T.alloc_var("uint32")
-            t_10 = T.alloc_var("int32")
-            t_11 = T.alloc_var("uint32")
-            t_12 = T.alloc_var("float32")
             for tz in T.serial(block_z):
                 for ty in T.serial(block_y):
                     for tx in T.serial(block_x):
                         i = bx * block_x + tx
-                        t = tx
-                        t_2 = T.cast(t, "uint32")
-                        if i < n:
-                            s[T.cast(t_2, "int64")] = in_1[i]
-                        else:
-                            s[T.cast(t_2, "int64")] = 0.0
+                        s[tx] = T.if_then_else(i < n, in_1[i], T.float32(0.0))
             k = T.truncdiv(block_x, T.int32(2))
             while k > 0:
                 for tz in T.serial(block_z):
                     for ty in T.serial(block_y):
                         for tx in T.serial(block_x):
-                            t_3 = tx
-                            t_4 = T.cast(t_3, "uint32")
-                            t_5 = T.cast(k, "uint32")
-                            if t_4 < t_5:
-                                t_6 = tx
-                                t_7 = T.cast(t_6, "uint32")
-                                t_8 = tx
-                                t_9 = T.cast(t_8, "uint32")
-                                t_10 = tx
-                                t_11 = T.cast(t_10, "uint32") + T.cast(k, "uint32")
-                                t_12 = s[T.cast(t_11, "int64")]
-                                s[T.cast(t_7, "int64")] = s[T.cast(t_9, "int64")] + t_12
+                            if tx < k:
+                                s[tx] = s[tx] + s[tx + k]
                 k = k >> 1
             for tz in T.serial(block_z):
                 for ty in T.serial(block_y):
