@@ -22,7 +22,7 @@ from hipify_tile.analyzer.instances import InstanceNames, names, qualified_name
 from hipify_tile.analyzer.inventory import Inventory
 from hipify_tile.analyzer.inventory_bodies import host_bodies
 from hipify_tile.analyzer.inventory_check import LostKernel, lost_kernels, lost_launches
-from hipify_tile.analyzer.inventory_text import Lines, is_binary
+from hipify_tile.analyzer.inventory_text import is_binary
 from hipify_tile.analyzer.launch_facts import LaunchFacts
 from hipify_tile.analyzer.model import CompileUnit, FileStatus, KernelFact, LaunchFact, UnitAnalysis
 from hipify_tile.cache import default_directory
@@ -258,7 +258,7 @@ class _Analysis:
     def name_span(self, cursor: Any) -> Span:
         file, start = file_offset(cursor.location)
         end = start + len(cursor.spelling.encode())
-        return Lines(self.inventory.source(file)).span(file, start, end)
+        return self.inventory.lines(file).span(file, start, end)
 
     def source_text(self, cursor: Any) -> str:
         """Return the definition's text, from its template header or specifiers on."""

@@ -29,7 +29,7 @@ from hipify_tile.analyzer.clang import (
     walk,
 )
 from hipify_tile.analyzer.clang_parse import ParsedUnit
-from hipify_tile.analyzer.inventory_text import blank
+from hipify_tile.analyzer.inventory_text import Lines, blank, has_device_code
 from hipify_tile.compat import include_dir
 
 CONFIGURE_CALLS = ("cudaConfigureCall", "__cudaPushCallConfiguration")
@@ -136,6 +136,7 @@ class Inventory:
         self.macros: set[str] = set()
         self._sources = {parsed.unit.path: parsed.source}
         self._blanked: dict[str, bytes] = {}
+        self._lines: dict[str, Lines] = {}
         self._pending: deque[Function] = deque()
         self._queued: set[str] = set()
         self._excluded = _library_folders(parsed)
@@ -167,16 +168,34 @@ class Inventory:
             self._blanked[file] = blank(self.source(file))
         return self._blanked[file]
 
+    def lines(self, file: str) -> Lines:
+        """Return the line index of a user file."""
+        if file not in self._lines:
+            self._lines[file] = Lines(self.source(file))
+        return self._lines[file]
+
     def is_user_file(self, name: str) -> bool:
-        """Whether ``name`` is a file of the user's project, not of a library."""
+        """Whether ``name`` is a file of the user's project, not of a library.
+
+        A header outside the project's root that has no device code is a library's, however it was
+        found: walking the headers of a framework costs minutes and yields nothing.
+        """
         known = self.files.get(name)
         if known is None:
-            # libclang names libstdc++ relative to its own place: /../lib/gcc/….
-            known = name == self.parsed.unit.path or (
-                bool(name) and not os.path.normpath(name).startswith(self._excluded)
-            )
+            known = name == self.parsed.unit.path or self._is_users(name)
             self.files[name] = known
         return known
+
+    def _is_users(self, name: str) -> bool:
+        # libclang names libstdc++ relative to its own place: /../lib/gcc/….
+        path = os.path.normpath(os.path.join(self.parsed.unit.directory, name))
+        if not name or os.path.normpath(name).startswith(self._excluded):
+            return False
+        root = self.parsed.unit.root
+        inside = not root or path.startswith(os.path.join(os.path.normpath(root), ""))
+        if inside or not has_device_code(self.source(name)):
+            return inside
+        return has_device_code(self.blanked(name))
 
     def definition(self, usr: str) -> Function | None:
         """Return the function with this USR if its body was seen."""

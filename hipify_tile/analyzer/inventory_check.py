@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from hipify_tile.analyzer.clang import file_offset
 from hipify_tile.analyzer.inventory import Inventory
 from hipify_tile.analyzer.inventory_text import (
-    Lines,
     directives,
     in_ranges,
     kernel_words,
@@ -23,6 +22,7 @@ from hipify_tile.ir.span import Span
 _NAMED = re.compile(rb"([A-Za-z_]\w*)[ \t\r\n]*\(")
 _INSTANTIATION = re.compile(rb"\s*(?:extern\s+)?template\b(?!\s*<)")
 _REACH = 4000
+_OPERATOR = re.compile(rb"operator\s*\Z")
 _ATTRIBUTES = (b"__launch_bounds__", b"__attribute__", b"__align__", b"__maxnreg__", b"alignas",
                b"__cluster_dims__", b"__block_size__", b"__declspec", b"noexcept")  # fmt: skip
 
@@ -51,7 +51,7 @@ def lost_kernels(
     templates = {c.spelling.encode() for c in inventory.kernel_templates.values()}
     for file in inventory.user_files:
         text = inventory.blanked(file)
-        lines = Lines(text)
+        lines = inventory.lines(file)
         ignored = (*skipped.get(file, ()), *directives(text))
         places = sorted(names.get(file, []))
         for word in kernel_words(text):
@@ -76,10 +76,10 @@ def lost_launches(
     lost: list[Span] = []
     for file in inventory.user_files:
         text = inventory.blanked(file)
-        lines = Lines(text)
+        lines = inventory.lines(file)
         ignored = (*skipped.get(file, ()), *directives(text), *known.get(file, ()))
         for word in launch_words(text):
-            is_operator = text[:word].rstrip().endswith(b"operator")
+            is_operator = _OPERATOR.search(text, max(0, word - 80), word) is not None
             if not is_operator and not in_ranges(word, ignored):
                 lost.append(lines.span(file, word, word + 3))
     return tuple(lost)

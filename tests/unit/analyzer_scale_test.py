@@ -1,0 +1,56 @@
+"""Large files and large libraries: analysis looks at what may hold device code, once."""
+
+from pathlib import Path
+
+from analyzer_units import cache_folder
+
+from hipify_tile.analyzer.analyze import analyze_unit
+from hipify_tile.analyzer.inventory_text import Lines
+from hipify_tile.analyzer.model import CompileUnit
+
+KERNEL = "__global__ void k{0}(float* a, int n) {{ if (threadIdx.x < n) a[threadIdx.x] += {0}; }}\n"
+
+
+def unit(path: Path, root: Path, *args: str) -> CompileUnit:
+    return CompileUnit(str(path), str(path.parent), args, str(root))
+
+
+def test_lines_of_a_file_are_indexed_once_however_many_kernels_it_holds(tmp_path, monkeypatch):
+    indexed = []
+    original = Lines.__init__
+
+    def counting(self, source):
+        indexed.append(len(source))
+        original(self, source)
+
+    monkeypatch.setattr(Lines, "__init__", counting)
+    main = tmp_path / "main.cu"
+    main.write_text("".join(KERNEL.format(i) for i in range(40)))
+    found = analyze_unit(unit(main, tmp_path), cache=cache_folder())
+    assert [k.span.line for k in found.kernels] == list(range(1, 41))
+    # Twice: the inventory's, and that of the calls that only the text shows.
+    assert len(indexed) <= 2
+
+
+def test_headers_outside_the_root_are_walked_only_for_device_code(tmp_path):
+    root, library = tmp_path / "project", tmp_path / "library"
+    root.mkdir()
+    library.mkdir()
+    (library / "plain.h").write_text("inline int twice(int n) { return 2 * n; }  // __global__\n")
+    (library / "device.cuh").write_text(
+        "#define BOTH __host__ __device__\n"
+        "__global__ void theirs(int* p) { p[0] = 1; }\n"
+        "BOTH inline int thrice(int n) { return 3 * n; }\n"
+    )
+    (root / "own.h").write_text("inline int four() { return 4; }\n")
+    main = root / "main.cu"
+    main.write_text(
+        '#include "plain.h"\n#include "device.cuh"\n#include "own.h"\n'
+        "__global__ void ours(int* p) { p[0] = thrice(p[1]); }\n"
+        "int main() { int* p; cudaMalloc(&p, 8); ours<<<four(), twice(2)>>>(p); }\n"
+    )
+    found = analyze_unit(unit(main, root, "-I", str(library)), cache=cache_folder())
+    assert {k.name for k in found.kernels} == {"ours", "theirs"}
+    assert all(k.kernel is not None for k in found.kernels)
+    assert {Path(f).name for f in found.user_files} == {"main.cu", "own.h", "device.cuh"}
+    assert not found.diagnostics
