@@ -21,7 +21,12 @@ from hipify_tile.analyzer.importing import ImportResult, import_kernel
 from hipify_tile.analyzer.instances import InstanceNames, names, qualified_name
 from hipify_tile.analyzer.inventory import Inventory
 from hipify_tile.analyzer.inventory_bodies import host_bodies
-from hipify_tile.analyzer.inventory_check import LostKernel, lost_kernels, lost_launches
+from hipify_tile.analyzer.inventory_check import (
+    LostKernel,
+    inactive_kernels,
+    lost_kernels,
+    lost_launches,
+)
 from hipify_tile.analyzer.inventory_text import is_binary
 from hipify_tile.analyzer.launch_facts import LaunchFacts
 from hipify_tile.analyzer.model import CompileUnit, FileStatus, KernelFact, LaunchFact, UnitAnalysis
@@ -79,7 +84,7 @@ class _Analysis:
     def run(self, started: float) -> UnitAnalysis:
         launches = tuple(LaunchFacts(self.inventory).facts())
         kernels = tuple(_unique([*self.instances(launches), *self.templates(), *self.lost()]))
-        notes = [*self.unit_errors(), *self.launch_problems(launches)]
+        notes = [*self.unit_errors(), *self.inactive(), *self.launch_problems(launches)]
         milliseconds = _ms(started)
         return UnitAnalysis(
             unit=self.unit,
@@ -225,6 +230,13 @@ class _Analysis:
             headline = f"{len(groups) - _ERROR_LIMIT} more kinds of parse errors"
             span = Span(self.unit.path, 1, 1, 0, 0)
             yield diagnostic("TM0002", span, headline=headline)
+
+    def inactive(self) -> Iterator[Diagnostic]:
+        for item in inactive_kernels(self.inventory, self.skipped):
+            more = f" and {item.count - 1} more" if item.count > 1 else ""
+            headline = f"{item.name}{more} left out by {item.condition or 'the preprocessor'}"
+            help = "pass the macros of your build: -- -DNAME"
+            yield diagnostic("TM0012", item.span, headline=headline, help=help)
 
     def launch_problems(self, launches: tuple[LaunchFact, ...]) -> Iterator[Diagnostic]:
         known = {(launch.span.file, launch.span.start) for launch in launches}

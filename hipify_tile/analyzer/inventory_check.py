@@ -1,7 +1,8 @@
 """The cross-check: what the text says is there and the syntax tree did not show.
 
 A parse error can remove a whole kernel or launch from the tree. Every ``__global__`` and ``<<<`` in
-active code has to belong to something the inventory found, or it is reported.
+active code has to belong to something the inventory found, or it is reported. Kernels in inactive
+code are reported too, since a macro of the user's build may be missing.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from hipify_tile.ir.span import Span
 _NAMED = re.compile(rb"([A-Za-z_]\w*)[ \t\r\n]*\(")
 _INSTANTIATION = re.compile(rb"\s*(?:extern\s+)?template\b(?!\s*<)")
 _REACH = 4000
+_ZERO = re.compile(r"# ?if 0")
 _OPERATOR = re.compile(rb"operator\s*\Z")
 _ATTRIBUTES = (b"__launch_bounds__", b"__attribute__", b"__align__", b"__maxnreg__", b"alignas",
                b"__cluster_dims__", b"__block_size__", b"__declspec", b"noexcept")  # fmt: skip
@@ -62,6 +64,53 @@ def lost_kernels(
             name, start, end = _name_after(text, word)
             lost.append(LostKernel(name, lines.span(file, start, end)))
     return tuple(lost)
+
+
+@dataclass(frozen=True, slots=True)
+class InactiveKernels:
+    """Kernels of one file in code left out: the first one's ``name`` and ``span``, how many.
+
+    ``condition`` is the directive that leaves the first one out.
+    """
+
+    name: str
+    span: Span
+    count: int
+    condition: str
+
+
+def inactive_kernels(
+    inventory: Inventory, skipped: dict[str, tuple[tuple[int, int], ...]]
+) -> tuple[InactiveKernels, ...]:
+    """Return, a file each, the kernels left out whose names no active kernel has."""
+    known = (
+        *inventory.kernels.values(), *inventory.kernel_templates.values(),
+        *inventory.kernel_declarations,
+    )  # fmt: skip
+    active = {cursor.spelling for cursor in known}
+    found: list[InactiveKernels] = []
+    for file in inventory.user_files:
+        text = inventory.blanked(file)
+        macros = directives(text)
+        names: dict[str, Span] = {}
+        condition = ""
+        for start, end in skipped.get(file, ()):
+            line_end = text.find(b"\n", start)
+            directive = text[start : line_end if line_end >= 0 else end].decode("utf-8", "replace")
+            directive = " ".join(directive.split())
+            if _ZERO.fullmatch(directive):
+                continue
+            for word in kernel_words(text[start:end]):
+                at = start + word
+                name, first, last = _name_after(text, at)
+                if not name or name in active or in_ranges(at, macros):
+                    continue
+                condition = condition or directive
+                names.setdefault(name, inventory.lines(file).span(file, first, last))
+        if names:
+            name, span = next(iter(names.items()))
+            found.append(InactiveKernels(name, span, len(names), condition))
+    return tuple(found)
 
 
 def lost_launches(

@@ -42,6 +42,7 @@ _TABLE = (
     Code("TM0009", "no-sources", _E, _min, "no CUDA source was found"),
     Code("TM0010", "kept-by-request", _N, _none, "kept as CUDA because you asked for it"),
     Code("TM0011", "unused-suppression", _W, _min, "this suppression hides nothing"),
+    Code("TM0012", "inactive-kernel", _W, _min, "a kernel stands in code left out by a macro"),
     # Analysis.
     Code("TM1001", "unsupported-statement", _E, _hours, "this statement is not supported"),
     Code("TM1002", "unsupported-expression", _E, _hours, "this expression is not supported"),

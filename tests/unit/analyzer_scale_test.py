@@ -1,4 +1,4 @@
-"""Large files and large libraries: analysis looks at what may hold device code, once."""
+"""Large files, large libraries and code left out: analysis looks at what may hold device code."""
 
 from pathlib import Path
 
@@ -54,3 +54,20 @@ def test_headers_outside_the_root_are_walked_only_for_device_code(tmp_path):
     assert all(k.kernel is not None for k in found.kernels)
     assert {Path(f).name for f in found.user_files} == {"main.cu", "own.h", "device.cuh"}
     assert not found.diagnostics
+
+
+def test_kernels_left_out_by_a_macro_are_reported_once_a_file(tmp_path):
+    main = tmp_path / "main.cu"
+    main.write_text(
+        "#ifdef WITH_GPU\n__global__ void a(int* p) { p[0] = 1; }\n"
+        "__global__ void b(int* p) { p[0] = 1; }\n#else\n"
+        "__global__ void other(int* p) { p[0] = 2; }\n#endif\n"
+        "#if 0\n__global__ void old(int* p) { p[0] = 3; }\n#endif\n"
+        "#if __CUDA_ARCH__ < 300\n__global__ void other(int* p) { p[0] = 4; }\n#endif\n"
+    )
+    found = analyze_unit(unit(main, tmp_path), cache=cache_folder())
+    (note,) = found.diagnostics
+    assert (note.code, note.span.line) == ("TM0012", 2)
+    assert note.headline == "a and 1 more left out by #ifdef WITH_GPU"
+    found = analyze_unit(unit(main, tmp_path, "-DWITH_GPU"), cache=cache_folder())
+    assert [d.headline for d in found.diagnostics] == ["other left out by #else"]
