@@ -1,8 +1,8 @@
 """Search for cases: launches with contents that keep the original within exactly fitting buffers.
 
 ``launch → contents in a wide window → bisection → the same contents cut to the touched range``. The
-window is larger than anything a sensible case touches; the cut leaves no slack on either side, so
-an access of the rewritten kernel that the original does not make hits a guard page.
+last window is larger than anything a sensible case touches; the cut leaves no slack on either
+side, so an access of the rewritten kernel that the original does not make hits a guard page.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ from hipify_tile.verify.contents import draw, draw_indices
 from hipify_tile.verify.roles import Roles
 from hipify_tile.verify.shapes import LaunchSource
 
-WINDOW_BYTES = 1 << 20
-"""Bytes drawn above the pointer; as many elements as fit in a sixteenth of it below."""
+WINDOWS = (1 << 15, 1 << 20)
+"""Bytes drawn above the pointer, and a sixteenth below it: the second where the first is too small,
+since every run of the original costs time by the size of its memory."""
 
 _POOL = 40009
 _PROFILE_CYCLE = ("mixed", "special", "exact", "binary", "positive", "special", "mixed", "exact")
@@ -100,7 +101,11 @@ class CaseSearch:
 
     def case(self, launch: Launch, profile: str, *, end_flush: bool = True) -> Case | None:
         """Draw contents for ``launch`` and cut them to fit; None if the original does not run."""
-        return self.fit(self._draw(launch, profile), end_flush=end_flush)
+        for window in WINDOWS[:-1]:
+            drawn = self._draw(launch, profile, window)
+            if self._original.run(drawn).status != "out_of_bounds":
+                return self.fit(drawn, end_flush=end_flush)
+        return self.fit(self._draw(launch, profile, WINDOWS[-1]), end_flush=end_flush)
 
     def fit(self, window: Case, *, end_flush: bool) -> Case | None:
         """Cut the buffers of ``window`` to what the original touches; None if it does not run."""
@@ -210,7 +215,7 @@ class CaseSearch:
         label = f"{case.profile}, {p.name} is {q.name}" + (f"{elements:+}" if elements else "")
         return replace(case, memory=memory, profile=label)
 
-    def _draw(self, launch: Launch, profile: str) -> Case:
+    def _draw(self, launch: Launch, profile: str, window: int) -> Case:
         memory: dict[str, Memory] = {}
         owners = _owners(launch, self._pointers)
         for p in self._pointers:
@@ -219,7 +224,7 @@ class CaseSearch:
                 offset = launch.offsets[p.name] - launch.offsets[owner]
                 memory[p.name] = Memory(np.empty(0, numpy_dtype(p.dtype)), 0, owner, offset)
                 continue
-            above = WINDOW_BYTES // p.dtype.bytes
+            above = window // p.dtype.bytes
             below = above // 16
             data = self._contents(p.name, p.dtype, above + below, below, launch, profile)
             memory[p.name] = Memory(data, below)
