@@ -9,8 +9,13 @@ import typer.main
 from project_modules import ROOT
 
 from hipify_tile import config
+from hipify_tile.analyzer.analyze import analyze_unit
 from hipify_tile.cli.app import app
 from hipify_tile.diagnostics.registry import REGISTRY
+from hipify_tile.ir.printer import print_ir
+from hipify_tile.project import discover
+from hipify_tile.rewriter.pipeline import LOOP, emit_levels
+from hipify_tile.rewriter.raise_.raising import raise_kernel
 
 GUIDE = "\n".join(
     path.read_text(encoding="utf-8")
@@ -76,3 +81,20 @@ def test_documents_name_registered_codes_and_existing_files() -> None:
                 continue  # stands for any code
             roots = (ROOT, ROOT / "hipify_tile", page.parent)
             assert any((root / name).exists() for root in roots), f"{page.name} names {name}"
+
+
+def test_programs_in_the_map_are_what_is_printed() -> None:
+    """Each line of the sample's programs in ARCHITECTURE.md is printed; an ellipsis skips some."""
+    (unit,) = discover([ROOT / "samples/cuda/02_matmul_naive"]).units
+    (kernel,) = (f.kernel for f in analyze_unit(unit).kernels if f.name == "matmul")
+    assert kernel is not None
+    programs = [print_ir(kernel), print_ir(LOOP.run(kernel)), print_ir(raise_kernel(kernel))]
+    programs += [r.emission.source for r in emit_levels(kernel) if r.emission is not None]
+    printed = "\n".join(programs).split()
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    section = text.partition("## One kernel through all stages")[2].partition("## Folders")[0]
+    shown = re.findall(r"^```\w*\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
+    assert len(shown) == 4
+    for block in shown:
+        for part in block.split("…"):
+            assert " ".join(part.split()) in " ".join(printed), part
