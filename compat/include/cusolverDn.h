@@ -5,10 +5,10 @@
 #include "tm_cuda_prelude.h"
 #include "tm_library_call.h"
 #include "cublas_v2.h"
+#include "cusolver_common.h"
 typedef struct cusolverDnContext *cusolverDnHandle_t;
 typedef struct syevjInfo *syevjInfo_t;
 typedef struct gesvdjInfo *gesvdjInfo_t;
-enum cusolverStatus_t { CUSOLVER_STATUS_SUCCESS = 0, CUSOLVER_STATUS_NOT_INITIALIZED, CUSOLVER_STATUS_ALLOC_FAILED, CUSOLVER_STATUS_INVALID_VALUE, CUSOLVER_STATUS_INTERNAL_ERROR = 7 };
 enum cusolverEigMode_t { CUSOLVER_EIG_MODE_NOVECTOR, CUSOLVER_EIG_MODE_VECTOR };
 TM_ANY(cusolverStatus_t, cusolverDnCreate)
 TM_ANY(cusolverStatus_t, cusolverDnDestroy)
