@@ -49,6 +49,13 @@ def interval(expr: Expr, known: Mapping[str, Interval]) -> Interval:
     return exact if exact is not None and _within(exact, limits) else limits
 
 
+def no_overflow(expr: Expr, known: Mapping[str, Interval]) -> Interval:
+    """Return bounds of a signed expression's value, taking that its operation does not overflow."""
+    low, high = type_range(expr.type)
+    exact = _unwrapped(expr, known) or (low, high)
+    return max(low, exact[0]), min(high, exact[1])
+
+
 def may_wrap(expr: Expr, known: Mapping[str, Interval], limits: Interval | None = None) -> bool:
     """Whether ``expr`` or a part may leave its type's range, or ``limits`` where given.
 

@@ -12,6 +12,7 @@ from hipify_tile.rewriter.emit.kernel import emit_kernel, emit_nest
 from hipify_tile.rewriter.emit.provenance import Provenance, provenance
 from hipify_tile.rewriter.model import Level, LevelResult
 from hipify_tile.rewriter.raise_.barriers import DistributeBarriers
+from hipify_tile.rewriter.raise_.flatten import flatten_globals
 from hipify_tile.rewriter.raise_.raising import raise_to_tile
 from hipify_tile.rewriter.raise_.structurize import Structurize
 
@@ -36,6 +37,7 @@ def emit_levels(
     if broken:
         invalid = diagnostic("TM9002", kernel.span, notes=tuple(broken[:5]))
         return tuple(LevelResult(level, None, (invalid,)) for level in levels)
+    kernel = flatten_globals(kernel)
     origin = provenance(kernel, root, signature)
     makers: dict[Level, Callable[[Kernel, Provenance], LevelResult]] = {
         Level.TILE: _tile,

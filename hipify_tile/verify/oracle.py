@@ -38,35 +38,35 @@ _MODE_FLAGS = (
 )
 _MAIN = "tm_oracle_main.cpp"
 
+_HEADERS = ("#include <stdint.h>", "#include <utility>")
+# This text follows the user's, whose macros must not reach it: every name of ours begins with tm_.
 _SUPPORT = """\
-#include <stdint.h>
-#include <utility>
 extern thread_local char tm_dynamic_area[] __asm__("tm_dynamic_area");
 extern "C" __thread char *tm_shared_base_of_block __asm__("tm_shared_base")
-    __attribute__((tls_model("initial-exec"), visibility("default")));
-struct tm_tls_index { unsigned long module, offset; };
-extern "C" __attribute__((visibility("hidden"))) void *__tls_get_addr(tm_tls_index *index) {
-  return tm_shared_base_of_block + index->offset;
+    __attribute__((__tls_model__("initial-exec"), __visibility__("default")));
+struct tm_tls_index { unsigned long tm_module, tm_offset; };
+extern "C" __attribute__((__visibility__("hidden"))) void *__tls_get_addr(tm_tls_index *tm_at) {
+  return tm_shared_base_of_block + tm_at->tm_offset;
 }
-extern "C" __attribute__((visibility("default"))) uint64_t tm_oracle_shared_static() {
+extern "C" __attribute__((__visibility__("default"))) uint64_t tm_oracle_shared_static() {
   return (uint64_t)(uintptr_t)tm_dynamic_area - (uint64_t)(uintptr_t)tm_shared_base_of_block;
 }
 extern "C" {
-__attribute__((visibility("hidden"))) int printf(const char *, ...) { return 0; }
-__attribute__((visibility("hidden"), noreturn)) void
-__assert_fail(const char *, const char *, unsigned, const char *) noexcept(true) { tm_trap(); }
+__attribute__((__visibility__("hidden"))) int (printf)(const char *, ...) { return 0; }
+__attribute__((__visibility__("hidden"), __noreturn__)) void
+(__assert_fail)(const char *, const char *, unsigned, const char *) noexcept(true) { tm_trap(); }
 }
 namespace tm_oracle {
-template <class... P, size_t... I>
-static inline void call(void (*kernel)(P...), void **args, std::index_sequence<I...>) {
-  kernel(*static_cast<typename std::remove_reference<P>::type *>(args[I])...);
+template <class... tm_P, size_t... tm_I>
+static inline void tm_call(void (*tm_f)(tm_P...), void **tm_args, std::index_sequence<tm_I...>) {
+  tm_f(*static_cast<typename std::remove_reference<tm_P>::type *>(tm_args[tm_I])...);
 }
-template <class... P>
-static inline void call(void (*kernel)(P...), void **args) {
-  call(kernel, args, std::index_sequence_for<P...>());
+template <class... tm_P>
+static inline void tm_call(void (*tm_f)(tm_P...), void **tm_args) {
+  tm_call(tm_f, tm_args, std::index_sequence_for<tm_P...>());
 }
 }  // namespace tm_oracle
-#define TM_ENTRY extern "C" __attribute__((visibility("default")))
+#define TM_ENTRY extern "C" __attribute__((__visibility__("default")))
 """
 
 
@@ -158,22 +158,24 @@ def build_oracle(
         if kernels and not chosen:
             return OracleFailure(next(iter(failed.values())))
         overlay = Overlay.of(analysis, tuple(broken))
-        lines = [f'#include "{overlay.twin(analysis.unit.path)}"', *_SUPPORT.splitlines()]
+        twin = overlay.twin(analysis.unit.path)
+        lines = [*_HEADERS, f'#include "{twin}"', *_SUPPORT.splitlines()]
         owner: dict[int, str] = {}
         entries: dict[str, str] = {}
         for number, kernel in enumerate(chosen):
             entries[kernel.id] = f"tm_entry_{number}"
             lines.append(
-                f"TM_ENTRY void tm_entry_{number}(void **a) "
-                f"{{ tm_oracle::call(&{kernel.spelling}, a); }}"
+                f"TM_ENTRY void tm_entry_{number}(void **tm_a) "
+                f"{{ tm_oracle::tm_call(&{kernel.spelling}, tm_a); }}"
             )
             owner[len(lines)] = kernel.id
         accessors = {name: f"tm_symbol_{i}" for i, name in enumerate(symbols)}
         for name, accessor in accessors.items():
             lines.append(
-                f"TM_ENTRY void *{accessor}(uint64_t *size, bool *constant) "
-                f"{{ *size = sizeof({name}); "
-                f"*constant = std::is_const<std::remove_all_extents<decltype({name})>::type>::value; "
+                f"TM_ENTRY void *{accessor}(uint64_t *tm_size, bool *tm_const) "
+                f"{{ *tm_size = sizeof({name}); "
+                f"typedef std::remove_all_extents<decltype({name})>::type tm_type; "
+                f"*tm_const = std::is_const<tm_type>::value; "
                 f"return (void *)&{name}; }}"
             )
             owner[len(lines)] = name
@@ -203,8 +205,8 @@ def build_cuda_text(
     ``tail`` is C++ that follows the entry functions' support code.
     """
     text = (
-        f"{source}\n{_SUPPORT}"
-        f"TM_ENTRY void tm_entry_0(void **a) {{ tm_oracle::call(&{entry}, a); }}\n"
+        "\n".join((*_HEADERS, source, _SUPPORT))
+        + f"TM_ENTRY void tm_entry_0(void **tm_a) {{ tm_oracle::tm_call(&{entry}, tm_a); }}\n"
         f"{tail}"
     )
     result = _Build(cxx, ("-std=c++17",), cache, flags=REWRITE_FLAGS).run(text, None)

@@ -2,8 +2,8 @@
 
 ``i = a; i < b; i += c`` counts when ``c`` is a literal, the body does not assign ``i`` and cannot
 change ``b``. ``i <= b`` needs a ``b`` that is provably below the largest value, ``i != b`` constant
-bounds that the step meets. A comparison in a wider or unsigned type needs bounds that both types
-hold.
+bounds that the step meets. A variable that may wrap around on its last step does not count. A
+comparison in a wider or unsigned type needs bounds that both types hold.
 """
 
 from __future__ import annotations
@@ -59,6 +59,8 @@ def counted_loop(
     if stop is None or not _narrowed_exactly(cond, var, start, stop, step):
         return None
     stop = simplify(fold_cast(stop, type_))
+    if op is not CompareOp.NE and _may_step_around(stop, step, type_):
+        return None
     return var, start, stop, step
 
 
@@ -160,6 +162,19 @@ def _narrowed_exactly(cond: Compare, var: Var, start: Expr, stop: Expr, step: in
         return wide.bits >= var.type.bits
     # The comparison is unsigned: a negative value of the variable would compare as huge.
     return step > 0 and bounds(start)[0] >= 0 and stop_low >= 0
+
+
+def _may_step_around(stop: Expr, step: int, type_: ScalarType) -> bool:
+    """Whether the variable may wrap around at the end of its type and so count on.
+
+    Where int and wider signed types would, C++ gives the loop no meaning. With a power of two,
+    unsigned types come back to values they have had, and the source's loop does not end either.
+    """
+    if type_.bits >= 32 and (type_.kind is Kind.INT or abs(step) & (abs(step) - 1) == 0):
+        return False
+    low, high = _range(type_)
+    stop_low, stop_high = bounds(stop)
+    return stop_high + step - 1 > high if step > 0 else stop_low + step + 1 < low
 
 
 def _range(type_: ScalarType) -> tuple[int, int]:

@@ -11,7 +11,9 @@ if (u - 1 < v)        t = u - 1; if (t < v)         unsigned arithmetic under ``
 a[k - 3]              t = k - 3; a[t]               an index that might be proved negative, which
                                                     would count from the end
 for (k < a[i])        t = a[i]; for (k < t)         a bound that the body may change
-for (unsigned k …)    for (int64 t …) { k = t …}    a loop variable that is not int32
+for (unsigned k …)    for (int64 t …) { k = t …}    a loop variable that is not int32, or strides
+                                                    over what may be more than int32 counts
+x == INT_MIN          t = INT_MIN; if (x == t)      TileLang negates literals
 ```
 
 What must be materialised under ``&&``, ``||`` or ``?:`` turns the operator into an ``if``, so that
@@ -20,8 +22,10 @@ nothing is evaluated that was not before. Operations on two literals are compute
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from hipify_tile.analyzer.value_ranges import Interval, no_overflow, type_range
 from hipify_tile.ir.expr import (
     Binary,
     BinaryOp,
@@ -59,6 +63,7 @@ from hipify_tile.rewriter.emit.folding import fold
 from hipify_tile.rewriter.names import Namer
 from hipify_tile.rewriter.raise_.narrow import OPPOSITE
 
+_NATURAL = (0, 2**31 - 1)
 _ORDERED = (BinaryOp.DIV, BinaryOp.REM, BinaryOp.SHR)
 _NEGATIVE = (BinaryOp.SUB, BinaryOp.REM, BinaryOp.SHR, BinaryOp.DIV, BinaryOp.XOR)
 
@@ -160,7 +165,7 @@ class _Materializer:
         return [Assign(go.name, Const(True, BOOL)), replace(stmt, cond=go, body=turn)]
 
     def for_(self, stmt: For) -> list[Stmt]:
-        """Bounds are evaluated once; a variable other than int32 counts in int64."""
+        """Bounds are evaluated once; what int32 cannot count is counted in int64."""
         pre: list[Stmt] = []
         var = stmt.var
         bounds = []
@@ -169,7 +174,7 @@ class _Materializer:
             if any(isinstance(e, Load) or self.is_variable(e) for e in walk(value)):
                 value = self.hold(value, pre)
             bounds.append(value)
-        if var.type == I32:
+        if var.type == I32 and not _count_may_wrap(stmt, dict.fromkeys(self.natural, _NATURAL)):
             self.immutable.add(var.name)
             body = self.body(stmt.body)
             self.immutable.discard(var.name)
@@ -245,6 +250,8 @@ class _Materializer:
     def operation(self, expr: Expr, pre: list[Stmt]) -> Expr:
         """Materialise the operands of one operation where its rule says so."""
         match expr:
+            case Binary() | Compare() if any(map(_has_no_negative, (expr.lhs, expr.rhs))):
+                return self.operation(map_children(expr, lambda e: self.unnegated(e, pre)), pre)
             case Compare():
                 return self.compare(expr, pre)
             case Unary(op=UnaryOp.NOT, operand=Var() | Load()):
@@ -308,6 +315,10 @@ class _Materializer:
         """Hold ``expr`` unless it is a leaf."""
         return expr if self.is_leaf(expr) else self.hold(expr, pre)
 
+    def unnegated(self, expr: Expr, pre: list[Stmt]) -> Expr:
+        """Hold a literal that TileLang must not negate."""
+        return self.hold(expr, pre) if _has_no_negative(expr) else expr
+
     def may_cancel(self, expr: Expr) -> bool:
         """Whether an integer expression may simplify to a literal."""
         return any(isinstance(e, Binary) and self.share(e.lhs, e.rhs) for e in walk(expr))
@@ -320,6 +331,28 @@ class _Materializer:
         return any(e in mine for e in walk(rhs))
 
 
+def _has_no_negative(expr: Expr) -> bool:
+    """Whether ``expr`` is the least value of a signed type."""
+    return (
+        isinstance(expr, Const)
+        and expr.type.kind is Kind.INT
+        and int(expr.value) == type_range(expr.type)[0]
+    )
+
+
+def _count_may_wrap(stmt: For, known: Mapping[str, Interval]) -> bool:
+    """Whether ``(stop - start + step - 1) / step``, as TileLang counts a stride, may leave int32.
+
+    A stride of 1 is lowered to plain bounds. Upwards from a start that is not negative, the
+    variable itself would overflow first.
+    """
+    start, stop = (no_overflow(e, known) for e in (stmt.start, stmt.stop))
+    if stmt.step == 1 or (stmt.step > 0 and start[0] >= 0):
+        return False
+    distance = stop[1] - start[0] if stmt.step > 0 else start[1] - stop[0]
+    return distance + abs(stmt.step) - 1 > _NATURAL[1]
+
+
 def _as_int64(expr: Expr) -> Expr:
     """Return an integer expression as int64: the value, or for uint64 the bits."""
     if expr.type == I64:
@@ -327,7 +360,7 @@ def _as_int64(expr: Expr) -> Expr:
     match expr:
         case Const(value=value):
             number = int(value)
-            return Const(number - (1 << 64) if number >> 63 else number, I64, expr.span)
+            return Const(number - (1 << 64) if number >= 1 << 63 else number, I64, expr.span)
         case Binary(op=BinaryOp.ADD | BinaryOp.SUB | BinaryOp.MUL as op, type=type_) if (
             type_.bits == 64
         ):
