@@ -95,8 +95,11 @@ class LaunchSource:
                 if name in in_block:
                     # What a variable starts with need not be what it is launched with.
                     keep = hint is not None and (not ragged or self._rng.random() < 0.6)
-                    names[name] = hint if keep else self._pick((32, 64, 128, 16))
-                    real &= keep or hint is None
+                    if hint is not None and keep:
+                        names[name] = hint
+                    else:
+                        names[name] = self._pick((32, 64, 128, 16))
+                        real &= hint is None
                 elif dtype.is_float:
                     names[name] = hint if hint is not None else self._float()
                 elif hint is None:
