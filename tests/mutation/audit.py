@@ -27,13 +27,16 @@ from hipify_tile.verify.rewrites import Rewritten
 from hipify_tile.verify.roles import roles_of
 
 SEEDS = (1001,)
-LIMITS = Limits(cases=36, most_cases=36, attempts=120, seconds=40)
-_SMALL = 240
+LIMITS = Limits(cases=16, most_cases=16, attempts=60, seconds=40)
+_SMALL = 120
 
 
 @dataclass
 class Audit:
-    """More cases for one kernel, made when the first mutant needs them."""
+    """More cases for one kernel, made when the first mutant of any level needs them.
+
+    ``emission`` is a right one: drawing cases goes on while one holds.
+    """
 
     analysis: UnitAnalysis
     fact: KernelFact

@@ -102,6 +102,13 @@ class _Bench:
         loaded = self.built.load()
         return Original(self.fact.kernel, loaded, loaded.entries[self.fact.id])
 
+    @cached_property
+    def audit(self) -> Audit:
+        assert self.fact.kernel is not None
+        (loop,) = emit_levels(self.fact.kernel, levels=(Level.LOOP,))
+        assert loop.emission is not None
+        return Audit(self.analysis, self.fact, self.original, loop.emission, self.scratch)
+
     def run(self) -> tuple[list[Tried], list[str]]:
         fact, kernel = self.fact, self.fact.kernel
         assert kernel is not None
@@ -142,7 +149,6 @@ class _Bench:
             else:
                 chosen.append((mutant, programs))
         entries = iter(compiled([low for _, programs in chosen for low in programs], self.scratch))
-        audit = Audit(self.analysis, self.fact, self.original, emission, self.scratch)
         for mutant, programs in chosen:
             built = [next(entries) for _ in programs]
             if None in built:
@@ -151,29 +157,28 @@ class _Bench:
             builds = {k: (p, b or 0) for k, p, b in zip(keys, programs, built, strict=True)}
             changed = replace(emission, source=mutant.source)
             rewritten = Prebuilt(kernel, changed, self.scratch, builds, _TIME_LIMIT_MS)
-            tried.append(self._held(emission, mutant, rewritten, judge, audit))
+            tried.append(self._held(emission, mutant, rewritten, judge))
         return tried
 
     def _barriers(self, emission: Emission, judge: Judge) -> list[Tried]:
         """Drop barriers of the thread-for-thread program, some of them: each is a slow build."""
         kernel = self.fact.kernel
         assert kernel is not None
-        audit = Audit(self.analysis, self.fact, self.original, emission, self.scratch)
         drops = [m for m in mutants(emission.source, self.fact.id) if m.operator == "barrier-drop"]
         tried: list[Tried] = []
         for mutant in drops[: self.quota.barriers]:
             changed = replace(emission, source=mutant.source)
             rewritten = Rewritten(kernel, changed, self.scratch, _TIME_LIMIT_MS)
-            tried.append(self._held(emission, mutant, rewritten, judge, audit))
+            tried.append(self._held(emission, mutant, rewritten, judge))
         return tried
 
     def _held(
-        self, emission: Emission, mutant: Mutant, rewritten: Rewritten, judge: Judge, audit: Audit
+        self, emission: Emission, mutant: Mutant, rewritten: Rewritten, judge: Judge
     ) -> Tried:
         changed = replace(emission, source=mutant.source)
         verdict = judge.again(changed, rewritten)
         if verdict.outcome is Outcome.VERIFIED:
-            return self._tried(emission, mutant, *audit.fate(changed, rewritten))
+            return self._tried(emission, mutant, *self.audit.fate(changed, rewritten))
         invalid = any(d.code in ("TM2401", "TM2402") for d in verdict.diagnostics)
         fate = "invalid" if invalid else "rejected"
         return self._tried(emission, mutant, fate, _why(verdict))
