@@ -147,6 +147,7 @@ def emission(tolerance: str = "") -> Emission:
 
 
 FULL = Coverage(1, (), ())
+SECONDS = 5.0
 
 
 def judge(
@@ -162,7 +163,7 @@ def judge(
     fact = KernelFact("k.cu:k", "", "k", "k", "k", "_Z1k", (), "", _SPAN, "", ir)
     found = Judge(
         fact, ir, launches, Fake(original), [(emission(tolerance), Fake(rewrite))],
-        measure=lambda: coverage, seed=seed, limits=Limits(cases=8, most_cases=16, seconds=10),
+        measure=lambda: coverage, seed=seed, limits=Limits(cases=8, most_cases=16, seconds=SECONDS),
     ).judge()  # fmt: skip
     return found[Level.LOOP]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -291,3 +292,23 @@ def test_overlap_at_an_unknown_place_is_tried():
     for launches in ([], [shifted_launch(None)]):
         found = fakes.judge(ir, serial, loads_first, launches=launches)
         assert found.outcome is Outcome.MISMATCH, found
+
+
+def test_time_to_build_a_rewrite_does_not_shorten_the_search():
+    built = []
+
+    def plus_one(t):
+        if t.bx == 0 and t.tx == 0 and t.n > 0:
+            t.y[0] = t.y[0] + np.float32(1)
+
+    def slow_at_first(t):
+        if not built:
+            built.append(True)
+            end = time.process_time() + 2 * fakes.SECONDS
+            while time.process_time() < end:
+                pass
+        plus_one(t)
+
+    kernel = fakes.kernel({"y": (F32, True)}, {"n": I32})
+    found = fakes.judge(kernel, plus_one, slow_at_first)
+    assert found.outcome is Outcome.VERIFIED, found.diagnostics
