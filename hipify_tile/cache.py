@@ -99,7 +99,11 @@ class Cache:
         text = "\0".join(
             (unit.path, unit.directory, unit.root, unit.language, *unit.args, self.fingerprint)
         )
-        return self.directory / "units" / f"{hashlib.sha256(text.encode()).hexdigest()}.{stage}"
+        return (
+            self.directory
+            / "units"
+            / f"{hashlib.sha256(text.encode('utf-8', 'surrogateescape')).hexdigest()}.{stage}"
+        )
 
 
 def _fresh(entry: _Entry) -> bool:

@@ -98,7 +98,7 @@ class Options:
         shared = (self.only, self.keep, self.level, self.target)
         text = repr((*shared, self.seed, self.limits) if verified else shared)
         kind = "verified" if verified else "emitted"
-        return f"{kind}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+        return f"{kind}-{hashlib.sha256(text.encode('utf-8', 'surrogateescape')).hexdigest()[:12]}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,7 @@ def plan(report: Report, compose: Compose, *, unverified: bool) -> dict[str, byt
     rows: list[dict[str, Any]] = []
     for source in sorted(by_source):
         text, factories = compose(source, by_source[source])
-        files[names[source]] = text.encode()
+        files[names[source]] = text.encode("utf-8", "replace")
         rows += [_row(k, names[source], factories[k.id]) for k in by_source[source]]
     written = {row["id"] for row in rows}
     rows += [_row(kernel, None, None) for kernel in report.kernels if kernel.id not in written]
@@ -86,7 +86,7 @@ def module_paths(sources: Sequence[str]) -> dict[str, str]:
     for rivals in claims.values():
         if len(rivals) > 1:
             for source in rivals:
-                tag = hashlib.sha256(source.encode()).hexdigest()[:8]
+                tag = hashlib.sha256(source.encode("utf-8", "surrogateescape")).hexdigest()[:8]
                 plain[source] = plain[source].removesuffix(".py") + f"_{tag}.py"
     return plain
 
@@ -121,7 +121,9 @@ def _manifest(report: Report, files: dict[str, bytes], rows: list[dict[str, Any]
         "kernels": rows,
         "files": {path: _digest(raw) for path, raw in sorted(files.items())},
     }
-    return (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode()
+    return (json.dumps(data, indent=2, ensure_ascii=False) + "\n").encode(
+        "utf-8", "backslashreplace"
+    )
 
 
 def is_output_tree(folder: Path) -> bool:

@@ -6,6 +6,7 @@ here, so that help is instant.
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -81,4 +82,7 @@ def root(
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line; the exit status is 0, 1, 2 or 101."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a file's name need not be text
     app(list(sys.argv[1:] if argv is None else argv), prog_name="tile-migrate")

@@ -102,7 +102,8 @@ def _apply(files: dict[str, bytes], out: Path, plan: Plan, closing: list[tuple[s
         closing.append(("check", text))
         return 1 if changes else 0
     if plan.out is not None and not (plan.dry_run or plan.diff):
-        output.write(files, out)
+        with session.writing(out):
+            output.write(files, out)
         written = len(changes.create) + len(changes.update)
         what = f"{written} of {len(files)} files to {shown}/" if changes else "nothing new"
         closing.append(("wrote", f"{what} (sources unchanged)"))

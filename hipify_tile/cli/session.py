@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed
@@ -135,6 +136,15 @@ def shown_base(report: Report) -> str:
     return os.getcwd() if Path(base).resolve().is_relative_to(Path.cwd()) else base
 
 
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn a file system's refusal to write ``path`` into a ``UsageError``."""
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror or error}") from error
+
+
 def show(
     report: Report,
     format: Format,
@@ -144,11 +154,14 @@ def show(
     excerpts: bool = False,
     closing: Sequence[tuple[str, str]] = (),
 ) -> None:
-    """Write the report to standard output or ``output_file``."""
+    """Write the report to standard output or ``output_file``; raises UsageError."""
+    if output_file:
+        with writing(output_file):
+            output_file.touch()
     if format is Format.TEXT:
         from hipify_tile.report.terminal import print_report
 
-        stream = output_file.open("w", encoding="utf-8") if output_file else None
+        stream = output_file.open("w", encoding="utf-8", errors="replace") if output_file else None
         console = Console(
             file=stream, width=None if sys.stdout.isatty() and not stream else 80, highlight=False
         )
@@ -163,19 +176,24 @@ def show(
         if stream:
             stream.close()
     elif output_file:
-        output_file.write_text(render(report, format), encoding="utf-8")
+        output_file.write_text(render(report, format), encoding="utf-8", errors="replace")
     else:
         sys.stdout.write(render(report, format))
 
 
 def write_reports(report: Report, folder: Path) -> str:
-    """Write HTML, JSON and SARIF into ``folder``; return a line that names them."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Write HTML, JSON and SARIF into ``folder``; return a line that names them.
+
+    Raises UsageError where that is not possible.
+    """
     names = {"index.html": Format.HTML, "report.json": Format.JSON, "report.sarif": Format.SARIF}
-    for name, format in names.items():
-        temporary = folder / f".{name}.new"
-        temporary.write_text(render(report, format), encoding="utf-8")
-        os.replace(temporary, folder / name)
+    texts = {name: render(report, format) for name, format in names.items()}
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in texts.items():
+            temporary = folder / f".{name}.new"
+            temporary.write_text(text, encoding="utf-8", errors="replace")
+            os.replace(temporary, folder / name)
     return f"{folder}/index.html  report.json  report.sarif"
 
 

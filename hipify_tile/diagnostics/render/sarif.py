@@ -99,7 +99,7 @@ def _artifact(span: Span, base: str) -> dict[str, Any]:
     path = relative_to(span.file, base)
     if path.startswith("/"):
         return {"uri": f"file://{quote(path)}"}
-    return {"uri": quote(path), "uriBaseId": "SRCROOT"}
+    return {"uri": quote(path, errors="surrogateescape"), "uriBaseId": "SRCROOT"}
 
 
 def _fix(edits: Iterable[Edit], base: str) -> dict[str, Any]:
@@ -135,6 +135,6 @@ def _fingerprint(d: Diagnostic, base: str, seen: Counter[str]) -> str:
         source = SourceLines.read(d.span.file)
         parts += [relative_to(d.span.file, base)]
         parts += [source.text(d.span.line).strip() if source else str(d.span.line)]
-    key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+    key = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:32]
     seen[key] += 1
     return f"{key}:{seen[key]}"

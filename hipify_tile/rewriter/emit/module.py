@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hipify_tile.rewriter.emit.kernel import module_text
+from hipify_tile.rewriter.emit.provenance import in_comment
 from hipify_tile.rewriter.model import Emission
 
 _MOST = 48
@@ -35,7 +36,9 @@ def compose_module(source: str, members: Sequence[Member]) -> str:
     names = factory_names(members)
     definitions = tuple(_renamed(m, names[m.id]) for m in members)
     prelude = _merged([m.emission.prelude for m in members])
-    return module_text(f"TileLang for the CUDA kernels of {source}.", prelude, definitions)
+    return module_text(
+        f"TileLang for the CUDA kernels of {in_comment(source)}.", prelude, definitions
+    )
 
 
 def factory_names(members: Sequence[Member]) -> dict[str, str]:
@@ -60,7 +63,7 @@ def _suffix(member: Member) -> str:
 
 
 def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:8]
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:8]
 
 
 def _renamed(member: Member, name: str) -> str:

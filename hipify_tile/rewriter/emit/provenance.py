@@ -50,8 +50,13 @@ def provenance(kernel: Kernel, root: str, signature: str = "") -> Provenance:
         return Provenance("CUDA source", "CUDA source", signature or _signature(kernel))
     path = kernel.span.file
     shown = os.path.relpath(path, root) if root else os.path.basename(path)
-    shown = shown.replace(os.sep, "/")
+    shown = in_comment(shown.replace(os.sep, "/"))
     return Provenance(shown, f"{shown}:{kernel.span.line}", signature or _signature(kernel))
+
+
+def in_comment(path: str) -> str:
+    """Return ``path`` fit for a comment or docstring: nothing in it can end or escape one."""
+    return "".join(c if c.isprintable() and c not in '\\"' else "?" for c in path)
 
 
 def _signature(kernel: Kernel) -> str:
