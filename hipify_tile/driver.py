@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import multiprocessing
+import os
 import sys
 import time
 import traceback
@@ -173,6 +174,7 @@ def cached_report(job: Job) -> UnitReport | None:
 def process_unit(job: Job) -> UnitReport:
     """Analyse, emit and, if asked, execute one unit; never raises for what a unit contains."""
     started = time.perf_counter()
+    clock = time.time_ns()
     try:
         analysis = job.stages.analyze(job.unit)
     except Exception:
@@ -195,7 +197,7 @@ def process_unit(job: Job) -> UnitReport:
         user_files=analysis.user_files,
         milliseconds=(time.perf_counter() - started) * 1e3,
     )
-    _store(job, report)
+    _store(job, report, clock)
     return report
 
 
@@ -319,17 +321,29 @@ def _launches(analysis: UnitAnalysis) -> tuple[LaunchReport, ...]:
     return tuple(rows.values())
 
 
-def _store(job: Job, report: UnitReport) -> None:
-    """Cache ``report`` unless it holds our bug or misses a header that may yet appear."""
+def _store(job: Job, report: UnitReport, started: int) -> None:
+    """Cache ``report`` unless it holds our bug or misses a header that may yet appear.
+
+    ``started`` is the wall clock in ns: a file that changed since then is not what was judged.
+    """
     everything = (*report.diagnostics, *(d for k in report.kernels for d in k.diagnostics))
     passing = any(d.code.startswith("TM9") or d.code in _PASSING for d in everything)
-    if job.options.cache is None or passing:
+    if job.options.cache is None or passing or _changed(job, report, started):
         return
     stage = job.options.stage(verified=job.options.verify)
     try:
         job.options.cache.store(job.unit, stage, report.user_files, report)
     except (OSError, RecursionError):
         return  # an unwritable cache only costs time
+
+
+def _changed(job: Job, report: UnitReport, started: int) -> bool:
+    """Whether a file of the unit was written after ``started``, by its own or its link's time."""
+    try:
+        times = [os.stat(name) for name in (job.unit.path, *report.user_files)]
+    except OSError:
+        return True
+    return any(max(t.st_mtime_ns, t.st_ctime_ns) >= started for t in times)
 
 
 _PASSING = frozenset({"TM0001", "TM0003", "TM0007", "TM5005", "TM5006"})

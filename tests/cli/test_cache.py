@@ -2,6 +2,7 @@
 
 import json
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -64,6 +65,33 @@ def test_a_new_header_beside_the_source_is_noticed(runs, tree):
     runs()
     (source / "new.h").write_text("\n")
     assert runs() == ["a.cu"]
+
+
+def test_an_edit_during_the_run_is_not_hidden(cli, tree, monkeypatch):
+    source = tree({"a.cu": "fill"})
+    text = (source / "a.cu").read_text()
+    real = driver.process_unit
+    done = []
+
+    def edited_meanwhile(job):
+        stages = job.stages
+
+        def analyze(unit):
+            found = stages.analyze(unit)
+            if not done:
+                time.sleep(0.02)
+                (source / "a.cu").write_text(text + "// edited\n")
+            done.append(unit.path)
+            return found
+
+        return real(replace(job, stages=replace(stages, analyze=analyze)))
+
+    monkeypatch.setattr(driver, "process_unit", edited_meanwhile)
+    cli("src", "-j", "1")
+    cli("src", "-j", "1")
+    assert len(done) == 2
+    cli("src", "-j", "1")
+    assert len(done) == 2
 
 
 def test_our_bugs_are_not_cached(runs, tree):
