@@ -182,9 +182,11 @@ class LaunchSource:
             case 1:
                 grid[axis] = 1
             case 2:
-                grid[axis] += 1
-            case 3 if not self._roles.fixed_block:
-                block = self._default_block(turn // 5)
+                for each in used:
+                    grid[each] += 1
+            case 3:  # a block of one thread has no other to make up for it
+                fixed = self._roles.fixed_block
+                block = (1, 1, 1) if fixed else self._default_block(turn // 5)
             case 4 if len(used) < 3:  # every thread again, along an axis that is not used
                 grid[min(a for a in range(3) if a not in used)] = 2
             case _:

@@ -105,12 +105,11 @@ def _unmeasured() -> Coverage:
 
 
 def _small_launches(base: Launch, roles) -> Iterator[Launch]:
-    """``base`` with every small combination of sizes, grid and, where it is free, block."""
+    """``base`` with every small combination of sizes, grid and block; the original rejects some."""
     sizes = [n for n, v in base.scalars.items() if n in roles.sizes and isinstance(v, int)]
     grids = list(itertools.product(*((1, 2, 3) if g > 1 else (1,) for g in base.grid)))
     blocks = [base.block]
-    if not roles.fixed_block:
-        blocks += itertools.product(*((1, 2, 3, 5, 8) if b > 1 else (1,) for b in base.block))
+    blocks += itertools.product(*((1, 2, 3, 5, 8) if b > 1 else (1,) for b in base.block))
     values = range(0, 10) if len(sizes) <= 2 else (0, 1, 2, 3, 5, 6)
     for grid, block in itertools.product(grids, blocks):
         for chosen in itertools.product(values, repeat=min(len(sizes), 4)):
