@@ -15,6 +15,6 @@ MODULES = sorted(Path(__file__).parent.glob("*/input.expected.*.py"))
 def test_module_parses_and_is_formatted(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     compile(text, str(path), "exec")
-    ruff = [sys.executable, "-m", "ruff", "format", "--isolated", "--line-length", "100", "-"]
+    ruff = [sys.executable, "-m", "ruff", "format", "--isolated", "-"]
     done = subprocess.run(ruff, input=text, capture_output=True, text=True, check=True)
     assert done.stdout == text

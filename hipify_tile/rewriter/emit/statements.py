@@ -63,7 +63,8 @@ class StatementPrinter:
             case If():
                 yield from self._if(stmt, depth, loop, again, "if")
             case For():
-                yield f"{pad}for {text.name(stmt.var.name)} in {self._range(stmt)}:"
+                loop_head = f"{pad}for {text.name(stmt.var.name)} in {self._range(stmt)}"
+                yield from wrapped(loop_head, pad, ":")
                 yield from self._loop_body(stmt, depth)
             case While():
                 yield f"{pad}while {text.text(stmt.cond)}:"
@@ -125,11 +126,11 @@ class StatementPrinter:
         raise ValueError(f"leave {label} is not structured")
 
 
-def wrapped(line: str, pad: str) -> Iterator[str]:
-    """Yield a line; one that is too wide and ends in a call has its arguments below."""
+def wrapped(line: str, pad: str, tail: str = "") -> Iterator[str]:
+    """Yield ``line + tail``; a ``line`` that is too wide and ends in a call has arguments below."""
     start = _last_call(line)
-    if len(line) <= WIDTH or start < 0:
-        yield line
+    if len(line) + len(tail) <= WIDTH or start < 0:
+        yield line + tail
         return
     arguments = line[start + 1 : -1]
     yield line[: start + 1]
@@ -137,7 +138,7 @@ def wrapped(line: str, pad: str) -> Iterator[str]:
         yield f"{pad}{INDENT}{arguments}"
     else:
         yield from (f"{pad}{INDENT}{a}," for a in _split(arguments))
-    yield f"{pad})"
+    yield f"{pad}){tail}"
 
 
 def _last_call(line: str) -> int:
@@ -150,7 +151,7 @@ def _last_call(line: str) -> int:
         if depth == 0:
             head = line[:position].rpartition(" ")[2]
             plain = line[:position].strip()
-            simple = head and (plain == head or plain.endswith(f"= {head}"))
+            simple = head and (plain == head or plain.endswith((f"= {head}", f" in {head}")))
             return position if simple else -1
     return -1
 

@@ -40,6 +40,7 @@ from hipify_tile.rewriter.emit.atomics import AtomicPrinter
 from hipify_tile.rewriter.emit.expressions import ExpressionPrinter
 from hipify_tile.rewriter.emit.kernel import FactoryText, Function, module_text
 from hipify_tile.rewriter.emit.materialize import materialize
+from hipify_tile.rewriter.emit.outline import Outliner
 from hipify_tile.rewriter.emit.provenance import Provenance
 from hipify_tile.rewriter.emit.statements import INDENT, StatementPrinter, declaration
 from hipify_tile.rewriter.model import Argument, ArgumentRole, Emission, Level, Target
@@ -257,9 +258,14 @@ class _Printer:
         ranges |= {s.name: (1, 1024) for s in program.launch if s.name.startswith("block_")}
         body = Narrower(ranges).body(op.body)
         taken = set(self.names) | set(self.names.values()) | {s.name for s in program.launch}
-        done = materialize(body, program.locals, constants, Namer(taken))
-        self.variables += [v for v in done.locals if v not in self.variables]
+        namer = Namer(taken)
+        done = materialize(body, program.locals, constants, namer)
         self.names.update({name: name for name, _ in done.locals if name not in self.names})
+        outliner = Outliner(self.printer, namer, list(done.locals))
+        body = outliner.body(done.body, depth + 1)
+        self.variables += [v for v in outliner.locals if v not in self.variables]
+        self.names.update(self.printer.names)
+        self.printer.names = self.names
         loop = "PAR" if program.allocs else "T.Parallel"
         points = ", ".join(self.names[axis.var.name] for axis in op.axes)
         sizes = ", ".join(self.printer.value(axis.extent) for axis in op.axes)
@@ -267,7 +273,7 @@ class _Printer:
         for var, value in op.points:
             yield f"{INDENT * (depth + 1)}{self.names[var.name]} = {self.printer.value(value)}"
         statements = StatementPrinter(self.printer, self.atomics)
-        yield from statements.lines(done.body, depth + 1)
+        yield from statements.lines(body, depth + 1)
 
 
 def _call(head: str, arguments: list[str], tail: str, depth: int) -> Iterator[str]:
