@@ -182,7 +182,7 @@ class LaunchSource:
             case 1:
                 grid[axis] = 1
             case 2:
-                for each in used:
+                for each in range(self._rank()):
                     grid[each] += 1
             case 3:  # a block of one thread has no other to make up for it
                 fixed = self._roles.fixed_block
