@@ -7,6 +7,7 @@ side, so an access of the rewritten kernel that the original does not make hits 
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,6 +21,7 @@ from hipify_tile.ir.simt import Buffer, Kernel, Param, Scope
 from hipify_tile.ir.types import ScalarType
 from hipify_tile.verify.cases import Array, Case, Launch, Memory, numpy_dtype
 from hipify_tile.verify.contents import draw, draw_indices
+from hipify_tile.verify.evaluate import UnevaluableError, wrap
 from hipify_tile.verify.roles import Roles
 from hipify_tile.verify.shapes import LaunchSource
 
@@ -227,7 +229,7 @@ class CaseSearch:
             above = window // p.dtype.bytes
             below = above // 16
             data = self._contents(p.name, p.dtype, above + below, below, launch, profile)
-            memory[p.name] = Memory(data, below)
+            memory[p.name] = Memory(self._mingled(data, p.dtype, launch), below)
         values: dict[str, Array] = {}
         for b in self._globals:
             count = int(np.prod(b.shape)) if b.shape else 1
@@ -263,6 +265,23 @@ class CaseSearch:
             self._pools[key] = draw(dtype, _POOL, profile, self._rng)
         rolled = np.roll(self._pools[key], int(self._rng.integers(_POOL)))
         return np.resize(rolled, count)
+
+    def _mingled(self, data: Array, dtype: ScalarType, launch: Launch) -> Array:
+        """Every few cases, let some elements be a scalar argument or next to it: for comparisons of
+        loaded values with arguments.
+        """
+        values: list[int | float | bool] = []
+        for p in self._kernel.params:
+            if not p.pointer and p.dtype.is_integer == dtype.is_integer:
+                for step in (0, 0, -1, 1):
+                    with contextlib.suppress(UnevaluableError):
+                        values.append(wrap(launch.scalars[p.name] + step, dtype))
+        if not values or dtype.name == "bool" or self._rng.random() < 0.6:
+            return data
+        chosen = self._rng.random(data.size) < 0.2
+        out = data.copy()
+        out[chosen] = self._rng.choice(np.array(values, data.dtype), int(chosen.sum()))
+        return out
 
     def _index_limit(self, targets: frozenset[str], launch: Launch) -> int:
         """An exclusive bound for index values: what the indexed buffers are known to hold."""

@@ -64,19 +64,27 @@ def _becomes(text: str) -> Callable[[ast.AST], None]:
 
 
 def _definitions(function: ast.FunctionDef) -> dict[str, set[str]]:
-    """The names in the values assigned to each variable."""
+    """The names that the values assigned to each variable are computed from."""
     out: dict[str, set[str]] = {}
     for node in ast.walk(function):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            names = {n.id for n in ast.walk(node.value) if isinstance(n, ast.Name)}
-            out.setdefault(node.targets[0].id, set()).update(names)
+            out.setdefault(node.targets[0].id, set()).update(_names(node.value))
     return out
+
+
+def _names(expr: ast.AST) -> set[str]:
+    """The variables in ``expr``, but none of what is loaded from memory."""
+    if isinstance(expr, ast.Subscript):
+        return set()
+    if isinstance(expr, ast.Name):
+        return {expr.id}
+    return set().union(*(_names(child) for child in ast.iter_child_nodes(expr)))
 
 
 def _axis(expr: ast.expr, values: dict[str, set[str]]) -> str:
     """The axis of the one block index that ``expr`` follows from; empty for none or several."""
     seen: set[str] = set()
-    todo = {n.id for n in ast.walk(expr) if isinstance(n, ast.Name)}
+    todo = _names(expr)
     while todo:
         name = todo.pop()
         if name not in seen:
