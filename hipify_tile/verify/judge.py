@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
@@ -21,6 +21,7 @@ from hipify_tile.analyzer.model import KernelFact, LaunchFact
 from hipify_tile.diagnostics.model import Diagnostic
 from hipify_tile.diagnostics.registry import diagnostic
 from hipify_tile.ir.expr import Const, Expr, Index, IndexKind, transform
+from hipify_tile.ir.printer import print_expr
 from hipify_tile.ir.simt import Kernel, Scope
 from hipify_tile.rewriter.model import Emission, Level
 from hipify_tile.verify.cases import Array, Case, save_case, with_flush
@@ -30,7 +31,6 @@ from hipify_tile.verify.evaluate import UnevaluableError, evaluate, evaluate_int
 from hipify_tile.verify.inputs import CaseSearch, Original, Ran
 from hipify_tile.verify.model import Outcome, Verification
 from hipify_tile.verify.reference import (
-    ORDER,
     Bounds,
     Reference,
     gamma,
@@ -209,9 +209,12 @@ class Judge:
         started = time.perf_counter()
         emission = item.emission
         for assumption in emission.assumes:
-            if not _holds(assumption, case):
-                item.skipped["an assumed launch condition does not hold"] += 1
-                return
+            if _holds(assumption, case, _names(case)):
+                continue
+            if case.launch.real and _holds(assumption, case, _geometry(case)) is False:
+                item.failure = self._unfit(item, assumption, case)
+            item.skipped["an assumed launch condition does not hold"] += 1
+            return
         bounds: Bounds = dict(answer.bounds)
         if emission.tolerance:
             derived = self._tolerated(emission, case, answer)
@@ -327,6 +330,14 @@ class Judge:
             )
         return self._verification(item, Outcome.MISMATCH, self._diagnostic("TM5001", notes=notes))
 
+    def _unfit(self, item: _Level, assumption: Expr, case: Case) -> Verification:
+        notes = (
+            f"level {item.emission.level.value} is exact where {print_expr(assumption)}",
+            f"a launch of the program is not so: {case.launch}",
+        )
+        why = self._diagnostic("TM5007", notes=notes)
+        return self._verification(item, Outcome.UNVERIFIED, why)
+
     def _mismatch(self, item: _Level, case: Case, result: Comparison) -> Verification:
         notes = (f"{result.difference}", f"on {case}", f"seed {self._seed}")
         return self._verification(item, Outcome.MISMATCH, self._diagnostic("TM5001", notes=notes))
@@ -360,7 +371,11 @@ def _variants(case: Case, level: Level) -> tuple[tuple[bool, str, int], ...]:
 
 
 def _names(case: Case) -> dict[str, int | float | bool]:
-    names: dict[str, int | float | bool] = dict(case.launch.scalars)
+    return {**case.launch.scalars, **_geometry(case)}
+
+
+def _geometry(case: Case) -> dict[str, int | float | bool]:
+    names: dict[str, int | float | bool] = {}
     for axis, letter in enumerate("xyz"):
         names[f"grid_{letter}"] = case.launch.grid[axis]
         names[f"block_{letter}"] = case.launch.block[axis]
@@ -368,8 +383,8 @@ def _names(case: Case) -> dict[str, int | float | bool]:
     return names
 
 
-def _holds(assumption: Expr, case: Case) -> bool:
-    """Whether the launch condition is known to be true for ``case``."""
+def _holds(assumption: Expr, case: Case, names: Mapping[str, int | float | bool]) -> bool | None:
+    """Whether the launch condition is true for ``case``; None where ``names`` do not tell."""
 
     def launch_value(expr: Expr) -> Expr:
         match expr:
@@ -381,9 +396,9 @@ def _holds(assumption: Expr, case: Case) -> bool:
                 return expr
 
     try:
-        return bool(evaluate(transform(assumption, launch_value), _names(case)))
+        return bool(evaluate(transform(assumption, launch_value), names))
     except UnevaluableError:
-        return False
+        return None
 
 
 def _widen(
@@ -425,6 +440,3 @@ def _dtype_of(bounds: Bounds, answer: Reference) -> np.dtype[np.generic]:
     """The coarsest type among the buffers that have bounds."""
     types = [(answer.memory | answer.globals)[n].dtype for n in bounds]
     return min(types, key=lambda t: t.itemsize)
-
-
-__all__ = ["ORDER", "Judge", "Limits", "Measure", "Rewritten"]

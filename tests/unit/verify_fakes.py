@@ -14,6 +14,7 @@ from hipify_tile.ir.expr import (
     Cast,
     Compare,
     CompareOp,
+    Expr,
     Index,
     IndexKind,
     Load,
@@ -142,8 +143,8 @@ def kernel(
     )  # fmt: skip
 
 
-def emission(tolerance: str = "") -> Emission:
-    return Emission(Level.LOOP, "k", "", (), "", (), (), (), tolerance=tolerance)
+def emission(tolerance: str = "", assumes: tuple[Expr, ...] = ()) -> Emission:
+    return Emission(Level.LOOP, "k", "", (), "", (), (), (), assumes, tolerance=tolerance)
 
 
 FULL = Coverage(1, (), ())
@@ -156,13 +157,14 @@ def judge(
     rewrite: Body,
     *,
     tolerance: str = "",
+    assumes: tuple[Expr, ...] = (),
     coverage: Coverage = FULL,
     seed: int = 1,
     launches: Sequence[LaunchFact] = (),
 ) -> Verification:
     fact = KernelFact("k.cu:k", "", "k", "k", "k", "_Z1k", (), "", _SPAN, "", ir)
     found = Judge(
-        fact, ir, launches, Fake(original), [(emission(tolerance), Fake(rewrite))],
+        fact, ir, launches, Fake(original), [(emission(tolerance, assumes), Fake(rewrite))],
         measure=lambda: coverage, seed=seed, limits=Limits(cases=8, most_cases=16, seconds=SECONDS),
     ).judge()  # fmt: skip
     return found[Level.LOOP]

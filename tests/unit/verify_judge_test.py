@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from hipify_tile.analyzer.model import LaunchFact
-from hipify_tile.ir.expr import Const, Var
-from hipify_tile.ir.types import F32, I32, I64, U32
+from hipify_tile.ir.expr import Compare, CompareOp, Const, Var
+from hipify_tile.ir.types import BOOL, F32, I32, I64, U32
 from hipify_tile.verify.coverage import Coverage
 from hipify_tile.verify.model import Outcome
 
@@ -274,6 +274,22 @@ def test_overlap_of_a_launch_is_among_its_cases():
         same = fakes.judge(ir, from_the_left, in_parallel, launches=[shifted_launch(Const(0, I64))])
         assert same.outcome is Outcome.VERIFIED, same.diagnostics
         assert any("y=x+0B" in c for c in same.cases)
+
+
+def test_a_launch_that_breaks_an_assumption_is_not_verified():
+    def plain(t):
+        i = t.bx * t.bdx + t.tx
+        if i < t.n:
+            t.y[i] = t.x[i]
+
+    ir = fakes.kernel({"x": (F32, False), "y": (F32, True)}, {"n": I32})
+    launch = shifted_launch(None)
+    for axis, outcome in (("z", Outcome.VERIFIED), ("x", Outcome.UNVERIFIED)):
+        alone = Compare(CompareOp.EQ, Var(f"grid_{axis}", I32), Const(1, I32), BOOL)
+        found = fakes.judge(ir, plain, plain, launches=[launch], assumes=(alone,))
+        assert found.outcome is outcome, found
+    assert codes(found) == ["TM5007"]
+    assert "level loop is exact where grid_x == 1" in found.diagnostics[0].notes
 
 
 def test_overlap_at_an_unknown_place_is_tried():
