@@ -59,9 +59,15 @@ def fitted_cases(
 
 
 def timing_launch(kernel: Kernel, facts: Sequence[LaunchFact], roles: Roles) -> Launch | None:
-    """Scale a launch site's sizes up; None where extents are unknown or data steers accesses."""
+    """Scale a launch site's sizes up.
+
+    None where extents or scalars are unknown (they would not fit each other), or data steers
+    accesses.
+    """
     if roles.index_of:
         return None
+    scalars = {p.argument for p in kernel.params if not p.pointer}
+    facts = [f for f in facts if all(f.arguments[k] is not None for k in scalars)]
     rng = np.random.default_rng(0)
     for scale in SCALES:
         for fact in facts:
