@@ -19,6 +19,7 @@ from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from pathlib import Path
 
 from hipify_tile.analyzer.model import (
     CompileUnit,
@@ -57,13 +58,22 @@ def emit(kernel: Kernel, root: str) -> tuple[LevelResult, ...]:
     return emit_levels(kernel, root=root)
 
 
-def verify(analysis: UnitAnalysis, emitted: Emitted, seed: int, limits: VerifyLimits) -> Executed:
-    """Execute the emissions of a unit against its original."""
+def verify(
+    analysis: UnitAnalysis,
+    emitted: Emitted,
+    seed: int,
+    limits: VerifyLimits,
+    save_failures: Path | None = None,
+) -> Executed:
+    """Execute the emissions of a unit against its original.
+
+    ``save_failures`` is a folder for the first case on which a level differs.
+    """
     from hipify_tile.verify.judge import Limits
     from hipify_tile.verify.runner import verify_kernels
 
     effort = Limits(cases=limits.inputs, seconds=limits.time_limit)
-    return verify_kernels(analysis, emitted, seed=seed, limits=effort)
+    return verify_kernels(analysis, emitted, seed=seed, limits=effort, save_failures=save_failures)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +226,7 @@ def _emit_all(
                     job.stages.emit(fact.kernel, job.unit.root), job.options, fact
                 )
             except Exception:
-                reports[fact.id] = _failed_kernel(fact, (), traceback.format_exc())
+                reports[fact.id] = _failed_kernel(fact, traceback.format_exc())
     return emitted, reports
 
 
@@ -244,8 +254,7 @@ def _execute(
                     job.stages.verify(analysis, alone, job.options.seed, job.options.limits)
                 )
             except Exception:
-                text = traceback.format_exc()
-                failed[fact.id] = _failed_kernel(fact, usable[fact.id], text)
+                failed[fact.id] = _failed_kernel(fact, traceback.format_exc())
         return executed, failed
 
 
@@ -273,7 +282,7 @@ def _selected(fact: KernelFact, options: Options) -> bool:
     return (not options.only or matches(options.only)) and not matches(options.keep)
 
 
-def _failed_kernel(fact: KernelFact, results: tuple[LevelResult, ...], text: str) -> KernelReport:
+def _failed_kernel(fact: KernelFact, text: str) -> KernelReport:
     bug = diagnostic("TM9001", fact.span, kernel=fact.id, notes=(text.strip().splitlines()[-1],))
     extra = (("traceback", text),)
     return kernel_report(replace(fact, kernel=None), (), extra=extra, added=(bug,))

@@ -70,3 +70,7 @@ BaselineFile = Annotated[
     Path | None,
     _opt("--baseline", help="Hide findings of this JSON report.", metavar="FILE"),
 ]
+SaveFailures = Annotated[
+    Path | None,
+    _opt("--save-failures", help="Write cases that differ here (no cache).", metavar="DIR"),
+]

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed
 from pathlib import Path
@@ -23,7 +24,7 @@ from hipify_tile.diagnostics import suppress
 from hipify_tile.diagnostics.model import Diagnostic
 from hipify_tile.diagnostics.paths import base_directory
 from hipify_tile.diagnostics.render import concise, github, sarif
-from hipify_tile.driver import Options, Stages, run_project
+from hipify_tile.driver import Options, Stages, run_project, verify
 from hipify_tile.project import discover
 from hipify_tile.report import json as json_report
 from hipify_tile.report.assemble import assemble
@@ -54,6 +55,7 @@ class Request:
     baseline: Path | None = None
     clang_args: tuple[str, ...] = ()
     skip: tuple[Path, ...] = ()
+    save_failures: Path | None = None
 
 
 def make_report(request: Request, stages: Stages | None = None) -> Report:
@@ -71,7 +73,7 @@ def make_report(request: Request, stages: Stages | None = None) -> Report:
     )
     label = "verify" if request.verify else "analyse"
     with progress.bar(quiet=request.quiet, label=label) as shown:
-        units = run_project(project, options, stages, shown)
+        units = run_project(project, options, stages or _stages(request), shown)
     report = assemble(
         units,
         tool=tool(),
@@ -200,7 +202,7 @@ def write_reports(report: Report, folder: Path) -> str:
 def _options(request: Request, config: Config) -> Options:
     target = request.target or (config.target if config.target != Config().target else None)
     cache = None
-    if not request.no_cache:
+    if not request.no_cache and request.save_failures is None:
         directory = Path(config.root, config.cache_dir) if config.cache_dir else default_directory()
         versions = (__version__, _version("tilelang"), _version("libclang"))
         cache = Cache(directory, tool_fingerprint(versions))
@@ -215,6 +217,15 @@ def _options(request: Request, config: Config) -> Options:
         limits=config.verify,
         cache=cache,
     )
+
+
+def _stages(request: Request) -> Stages:
+    if request.save_failures is None:
+        return Stages()
+    folder = request.save_failures.resolve()
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    return Stages(verify=partial(verify, save_failures=folder))
 
 
 def _skipped(request: Request, config: Config) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ def verify(
     no_cache: opt.NoCache = False,
     seed: opt.Seed = None,
     baseline: opt.BaselineFile = None,
+    save_failures: opt.SaveFailures = None,
     quiet: opt.Quiet = False,
     verbose: opt.Verbose = 0,
 ) -> None:
@@ -44,6 +45,7 @@ def verify(
         no_cache=no_cache,
         quiet=quiet,
         baseline=baseline,
+        save_failures=save_failures,
         clang_args=ctx.obj or (),
     )
     plan = migrate.Plan(format=format, output_file=output_file, quiet=quiet, verbose=verbose)

@@ -81,8 +81,7 @@ class Case:
     """A launch with the contents of every pointer leaf and every global variable.
 
     ``profile`` names how the contents were drawn. ``end_flush`` says at which end of each arena the
-    guard page touches the data. ``order_free`` is false where floating-point atomics make the
-    original's own result depend on thread order.
+    guard page touches the data.
     """
 
     launch: Launch
@@ -105,7 +104,11 @@ def with_flush(case: Case, end_flush: bool) -> Case:
 
 
 def save_case(case: Case, expected: dict[str, Array], got: dict[str, Array], path: Path) -> None:
-    """Write ``case`` with both results to an ``.npz`` file for debugging."""
+    """Write ``case`` with both results to an ``.npz`` file.
+
+    Arrays ``in:NAME``, ``global:NAME``, ``expected:NAME`` and ``got:NAME``; ``header`` is the
+    launch as JSON, with each pointer as [elements before it, aliased leaf, byte offset].
+    """
     arrays: dict[str, Array] = {}
     for name, memory in case.memory.items():
         arrays[f"in:{name}"] = _storable(memory.data)

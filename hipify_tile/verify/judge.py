@@ -8,6 +8,7 @@ original whose result is one. Anything less is ``unverified`` with the reason, a
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -74,13 +75,11 @@ class _Level:
     emission: Emission
     rewritten: Rewritten
     compared: int = 0
-    exact: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
     max_abs: float = 0.0
     max_rel: float = 0.0
     tolerance: float = 0.0
     failure: Verification | None = None
-    seconds: float = 0.0
 
 
 @dataclass(slots=True)
@@ -182,7 +181,10 @@ class Judge:
             coverage = self._measure()
         except CoverageError:
             return True
-        return not coverage.unreached and not coverage.one_sided
+        if coverage.unreached or coverage.one_sided:
+            self._search.launches.insist()
+            return False
+        return True
 
     def _take(self, case: Case, *, alias: bool = False) -> None:
         """Establish the original's result for ``case`` and hold every live level against it."""
@@ -206,7 +208,6 @@ class Judge:
                 self._hold(item, case, answer)
 
     def _hold(self, item: _Level, case: Case, answer: Reference) -> None:
-        started = time.perf_counter()
         emission = item.emission
         for assumption in emission.assumes:
             if _holds(assumption, case, _names(case)):
@@ -233,6 +234,7 @@ class Judge:
                 return
             if not ran.ok:
                 item.failure = self._stopped(item, case, ran)
+                self._keep(item, wide, expected, {})
                 return
             got = {**ran.memory, **{f"global {n}": a for n, a in ran.globals.items()}}
             result = compare(expected, got, origins, _padded(bounds, expected))
@@ -240,17 +242,22 @@ class Judge:
             item.max_rel = max(item.max_rel, result.max_rel_error)
             if result.difference is not None:
                 item.failure = self._mismatch(item, case, result)
-                if self._save is not None:
-                    name = f"{self._fact.name}-{emission.level.value}.npz"
-                    save_case(wide, expected, got, self._save / name)
+                self._keep(item, wide, expected, got)
                 return
         if bounds:
             terms = self._terms(emission, case) if emission.tolerance else case.launch.threads
             item.tolerance = max(item.tolerance, gamma(terms + 2, _dtype_of(bounds, answer)))
-        else:
-            item.exact += 1
         item.compared += 1
-        item.seconds += time.perf_counter() - started
+
+    def _keep(
+        self, item: _Level, case: Case, expected: dict[str, Array], got: dict[str, Array]
+    ) -> None:
+        """Save the case that ``item`` fails, if asked to."""
+        if self._save is None or item.failure is None:
+            return
+        if item.failure.outcome is Outcome.MISMATCH:
+            stem = re.sub(r"[^\w.-]+", "_", f"{self._fact.id}-{item.emission.level.value}")
+            save_case(case, expected, got, self._save / f"{stem[-200:]}.npz")
 
     def _terms(self, emission: Emission, case: Case) -> int:
         if emission.reduction_terms is not None:

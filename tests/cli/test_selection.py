@@ -2,6 +2,8 @@
 
 import json
 
+from hipify_tile.cli import session
+
 
 def report(cli, *args):
     return json.loads(cli("src", "--verify", "--format", "json", *args).out)
@@ -76,3 +78,26 @@ def test_our_bugs_cannot_be_hidden(cli, tree):
     source = tree({"a.cu": "crash_emit"})
     (source / "tile-migrate.toml").write_text('[per-file-ignores]\n"*" = ["TM9001"]\n')
     assert cli("src").code == 101
+
+
+def test_cases_that_differ_are_saved_whatever_the_cache_holds(cli, tree, tmp_path, monkeypatch):
+    """The folder reaches the stage that verifies, and no stored verdict takes its place."""
+    tree({"a.cu": "wrong"})
+    asked = []
+    faked = session.run_project
+
+    def noting(project, options, stages, progress):
+        asked.append((stages.verify.keywords, options.cache))
+        return faked(project, options, stages, progress)
+
+    cli("verify", "src")
+    monkeypatch.setattr(session, "run_project", noting)
+    assert cli("verify", "src", "--save-failures", "cases").code == 1
+    assert asked == [({"save_failures": tmp_path / "cases"}, None)]
+    assert (tmp_path / "cases").is_dir()
+
+
+def test_a_folder_for_cases_that_cannot_be_made_is_a_usage_error(cli, tree, tmp_path):
+    tree({"a.cu": "fill"})
+    (tmp_path / "cases").write_text("")
+    assert cli("verify", "src", "--save-failures", "cases").code == 2

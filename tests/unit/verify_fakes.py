@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -161,11 +162,13 @@ def judge(
     coverage: Coverage = FULL,
     seed: int = 1,
     launches: Sequence[LaunchFact] = (),
+    save_failures: Path | None = None,
 ) -> Verification:
     fact = KernelFact("k.cu:k", "", "k", "k", "k", "_Z1k", (), "", _SPAN, "", ir)
     found = Judge(
         fact, ir, launches, Fake(original), [(emission(tolerance, assumes), Fake(rewrite))],
         measure=lambda: coverage, seed=seed, limits=Limits(cases=8, most_cases=16, seconds=SECONDS),
+        save_failures=save_failures,
     ).judge()  # fmt: skip
     return found[Level.LOOP]
 

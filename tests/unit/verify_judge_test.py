@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import sys
 import time
 from pathlib import Path
@@ -92,6 +93,18 @@ def test_wrong_rewrite_is_a_mismatch(wrong):
     found = fakes.judge(fakes.AXPY, axpy, wrong)
     assert found.outcome is Outcome.MISMATCH
     assert codes(found) == ["TM5001"]
+
+
+def test_a_case_that_differs_is_saved(tmp_path):
+    found = fakes.judge(fakes.AXPY, axpy, last_dropped, save_failures=tmp_path)
+    assert found.outcome is Outcome.MISMATCH
+    (path,) = tmp_path.iterdir()
+    assert path.name == "k.cu_k-loop.npz"
+    with np.load(path) as saved:
+        header = json.loads(str(saved["header"]))
+        assert {"n", "a"} == header["scalars"].keys()
+        assert saved["in:x"].dtype == np.float32
+        assert not np.array_equal(saved["expected:y"], saved["got:y"], equal_nan=True)
 
 
 def test_flipped_nan_comparison_is_a_mismatch():
