@@ -56,6 +56,10 @@ class Limits:
     seconds: float = 20.0
 
 
+_ALIASED = {2: slice(0, None, 2), 5: slice(1, None, 2)}
+"""After how many cases which of the variants with aliases are taken."""
+
+
 class Rewritten(Protocol):
     """The executable form of one emission."""
 
@@ -151,11 +155,14 @@ class Judge:
 
     def _run_cases(self) -> None:
         limits, seen = self._limits, self._seen
+        done = 0  # without the variants with aliases, which say little else
         for attempt, case in enumerate(self._search, 1):
             if case is not None:
+                taken = len(seen.cases)
                 self._take(case)
-                if len(seen.cases) in (2, 5):
-                    for variant in self._search.aliased(case):
+                done += len(seen.cases) - taken
+                if done in _ALIASED and len(seen.cases) > taken:
+                    for variant in list(self._search.aliased(case))[_ALIASED[done]]:
                         if self._original.run(variant).ok:
                             self._take(variant, alias=True)
             seen.ended = time.process_time() - self._cpu - self._rewrites > limits.seconds
@@ -163,7 +170,6 @@ class Judge:
                 return
             if all(item.failure for item in self._levels):
                 return
-            done = len(seen.cases)
             if done >= limits.most_cases:
                 return
             if done >= limits.cases and case is not None and self._enough():

@@ -6,6 +6,7 @@ through from one.
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -22,7 +23,7 @@ from hipify_tile.verify.executors import Original
 from hipify_tile.verify.inputs import CaseSearch
 from hipify_tile.verify.judge import Judge, Limits
 from hipify_tile.verify.model import Outcome
-from hipify_tile.verify.reference import reference
+from hipify_tile.verify.reference import Reference, reference
 from hipify_tile.verify.rewrites import Rewritten
 from hipify_tile.verify.roles import roles_of
 
@@ -65,7 +66,15 @@ class Audit:
             answer = reference(self.original, case, roles_of(self.fact.kernel))
             if not answer.problem:
                 judge.accepted.append((case, answer))
+        judge.accepted = [a for a in judge.accepted if self._fair(judge, a)]
         return judge
+
+    def _fair(self, judge: Judge, accepted: tuple[Case, Reference]) -> bool:
+        """Whether the unchanged emission agrees: else what the case reads is undefined."""
+        alone = copy.copy(judge)
+        alone.accepted = [accepted]
+        verdict = alone.again(self.emission, self._unchanged)
+        return verdict.outcome is not Outcome.MISMATCH
 
     @cached_property
     def _seeded(self) -> list[Judge]:
@@ -77,11 +86,15 @@ class Audit:
     def _judge(self, seed: int) -> Judge:
         kernel = self.fact.kernel
         assert kernel is not None
-        rewritten = Rewritten(kernel, self.emission, self.scratch)
         return Judge(
-            self.fact, kernel, self._launches(), self.original, [(self.emission, rewritten)],
+            self.fact, kernel, self._launches(), self.original, [(self.emission, self._unchanged)],
             measure=_unmeasured, seed=seed, limits=LIMITS,
         )  # fmt: skip
+
+    @cached_property
+    def _unchanged(self) -> Rewritten:
+        assert self.fact.kernel is not None
+        return Rewritten(self.fact.kernel, self.emission, self.scratch)
 
     def _launches(self):
         return [x for x in self.analysis.launches if x.kernel_usr == self.fact.usr]

@@ -29,27 +29,31 @@ def guard_sites(function: ast.FunctionDef) -> Iterator[Site]:
             for part in ast.walk(node.test):
                 if isinstance(part, ast.Compare) and isinstance(part.ops[0], ast.Lt):
                     bound = part.comparators[0]
-                    axis = _axis(part.left, values)
+                    axis, threads = _axis(part.left, values)
                     if axis and isinstance(bound, ast.Name) and _is_size(bound.id, scalars):
                         index, size = ast.unparse(part.left), bound.id
                         loop = isinstance(node, ast.While)
-                        yield from _changes(part, index, size, axis, loop)
+                        yield from _changes(part, index, size, axis, threads, loop)
 
 
 def _is_size(name: str, scalars: dict[str, str]) -> bool:
     return scalars.get(name) == "T.int32" and not name.startswith(("block_", "grid_"))
 
 
-def _changes(part: ast.AST, index: str, size: str, axis: str, loop: bool) -> Iterator[Site]:
-    block, total = f"block_{axis}", f"grid_{axis} * block_{axis}"
-    partial = f"T.truncmod({size}, {block})"
+def _changes(
+    part: ast.AST, index: str, size: str, axis: str, threads: bool, loop: bool
+) -> Iterator[Site]:
+    block = f"block_{axis}" if threads else "1"
+    total = f"grid_{axis} * {block}"
     guard = f"{index} < {size}"
-    yield part, "rare-partial-block", _becomes(f"{index} < {size} - {partial}")
-    last = f"{index} == {size} - 1 and {partial} != 0"
-    yield part, "rare-last-element", _becomes(f"{guard} and not ({last})")
     yield part, "rare-uncovered", _becomes(f"{guard} and {total} >= {size}")
     more = f"{index} == {size} and {total} >= {size} + {block}"
     yield part, "rare-overcovered", _becomes(f"{guard} or ({more})")
+    if threads:
+        partial = f"T.truncmod({size}, {block})"
+        yield part, "rare-partial-block", _becomes(f"{index} < {size} - {partial}")
+        last = f"{index} == {size} - 1 and {partial} != 0"
+        yield part, "rare-last-element", _becomes(f"{guard} and not ({last})")
     if loop:
         yield part, "rare-third-sweep", _becomes(f"{guard} and {index} < 2 * {total}")
 
@@ -81,8 +85,10 @@ def _names(expr: ast.AST) -> set[str]:
     return set().union(*(_names(child) for child in ast.iter_child_nodes(expr)))
 
 
-def _axis(expr: ast.expr, values: dict[str, set[str]]) -> str:
-    """The axis of the one block index that ``expr`` follows from; empty for none or several."""
+def _axis(expr: ast.expr, values: dict[str, set[str]]) -> tuple[str, bool]:
+    """The axis of the one block index that ``expr`` follows from, and whether a thread index takes
+    part; an empty axis for none or several.
+    """
     seen: set[str] = set()
     todo = _names(expr)
     while todo:
@@ -91,4 +97,8 @@ def _axis(expr: ast.expr, values: dict[str, set[str]]) -> str:
             seen.add(name)
             todo |= values.get(name, set())
     found = [a for a in "xyz" if f"b{a}" in seen]
-    return found[0] if len(found) == 1 else ""
+    if len(found) != 1:
+        return "", False
+    threads = bool(seen & {f"t{found[0]}", f"thread_{found[0]}"})
+    covers = f"block_{found[0]}" in seen  # else the block's extent is not what counts
+    return (found[0], threads) if covers or not threads else ("", False)
