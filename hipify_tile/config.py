@@ -27,13 +27,12 @@ TARGETS = ("cuda", "hip", "metal", "webgpu", "cpu", "ascend")
 class VerifyLimits:
     """Limits of one kernel's verification.
 
-    ``inputs`` is the number of input sets, ``time_limit`` the seconds an execution may take,
-    ``memory_limit`` the mebibytes that the buffers of one execution may have together.
+    ``inputs`` is the number of input sets aimed at, ``time_limit`` the seconds of CPU time for
+    finding them and executing the original on them.
     """
 
     inputs: int = 12
     time_limit: float = 20.0
-    memory_limit: int = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +40,8 @@ class Config:
     """All settings; ``file`` is where they were read ("" for the defaults), ``root`` its folder.
 
     ``exclude`` are glob patterns of paths relative to ``root``. ``keep`` and ``only`` are glob
-    patterns of kernel names. ``jobs`` 0 means one per core. ``ignore`` maps path patterns to the
-    diagnostic codes ignored there.
+    patterns of kernel names. ``jobs`` 0 means one per core, ``target`` "" any. ``out`` is relative
+    to ``root``. ``ignore`` maps path patterns to the diagnostic codes ignored there.
     """
 
     root: str = ""
@@ -54,7 +53,7 @@ class Config:
     jobs: int = 0
     cache_dir: str = ""
     seed: int = 0
-    target: str = "cpu"
+    target: str = ""
     out: str = "out"
     ignore: tuple[tuple[str, tuple[str, ...]], ...] = ()
     verify: VerifyLimits = field(default_factory=VerifyLimits)
@@ -104,7 +103,7 @@ def _text(value: object) -> str:
 
 
 def _target(value: object) -> str:
-    if isinstance(value, str) and value in TARGETS:
+    if isinstance(value, str) and value in ("", *TARGETS):
         return value
     raise _Invalid("one of " + ", ".join(TARGETS))
 
@@ -151,7 +150,6 @@ _KEYS: dict[str, tuple[str, Callable[[object], object]]] = {
 _VERIFY_KEYS: dict[str, tuple[str, Callable[[object], object]]] = {
     "inputs": ("inputs", _positive),
     "time-limit": ("time_limit", _seconds),
-    "memory-limit": ("memory_limit", _positive),
 }
 
 

@@ -15,7 +15,6 @@ from hipify_tile.cli.refusal import refuse
 
 def config(
     path: Annotated[Path, typer.Argument(help="Where to look for a configuration.")] = Path("."),
-    show: Annotated[bool, typer.Option("--show", help="Print the settings (default).")] = True,
     file: opt.ConfigFile = None,
 ) -> None:
     """Show the settings in effect, as TOML."""

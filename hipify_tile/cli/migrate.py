@@ -15,8 +15,6 @@ from hipify_tile.driver import Stages
 from hipify_tile.report.assemble import exit_code
 from hipify_tile.report.model import KernelReport, Verdict
 
-DEFAULT_OUT = Path("out")
-
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -37,7 +35,7 @@ class Plan:
 
 def execute(request: session.Request, plan: Plan, stages: Stages | None = None) -> int:
     """Run ``request``, show and write as planned, and return the exit status."""
-    out = plan.out or DEFAULT_OUT
+    out = plan.out or session.configured_out(request)
     skip = tuple(p for p in (out if plan.writes else None, plan.report_dir) if p is not None)
     report = session.make_report(replace(request, skip=skip), stages)
     status = exit_code(report)

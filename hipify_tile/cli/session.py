@@ -107,6 +107,12 @@ def read_config(near: Path, explicit: Path | None) -> Config:
     return config
 
 
+def configured_out(request: Request) -> Path:
+    """Return the folder of the output tree where the command line names none."""
+    config = read_config(request.paths[0], request.config)
+    return Path(config.root, config.out) if config.file else Path(config.out)
+
+
 def tool() -> Tool:
     """Return the versions that results depend on."""
     return Tool("tile-migrate", __version__, _version("tilelang"), _version("libclang"))
@@ -200,7 +206,7 @@ def write_reports(report: Report, folder: Path) -> str:
 
 
 def _options(request: Request, config: Config) -> Options:
-    target = request.target or (config.target if config.target != Config().target else None)
+    target = request.target or config.target
     cache = None
     if not request.no_cache and request.save_failures is None:
         directory = Path(config.root, config.cache_dir) if config.cache_dir else default_directory()

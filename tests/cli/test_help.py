@@ -89,7 +89,7 @@ def test_config_shows_valid_toml(cli, tmp_path):
     import tomllib
 
     (tmp_path / "tile-migrate.toml").write_text('keep = ["a*"]\n[verify]\ninputs = 3\n')
-    shown = cli("config", "--show")
+    shown = cli("config")
     settings = tomllib.loads(shown.out)
     assert settings["keep"] == ["a*"]
     assert settings["verify"]["inputs"] == 3

@@ -101,3 +101,15 @@ def test_a_folder_for_cases_that_cannot_be_made_is_a_usage_error(cli, tree, tmp_
     tree({"a.cu": "fill"})
     (tmp_path / "cases").write_text("")
     assert cli("verify", "src", "--save-failures", "cases").code == 2
+
+
+def test_settings_for_target_and_output_folder_take_effect(cli, tree, tmp_path):
+    tree({"a.cu": "fill"})
+    settings = tmp_path / "tile-migrate.toml"
+    settings.write_text('target = "ascend"\nout = "migrated"\n')
+    (row,) = report(cli)["kernels"]
+    assert row["verdict"] == "kept"  # the emission runs on cuda, hip and cpu
+    assert "create migrated/" in cli("src", "--dry-run").out
+    settings.write_text('target = "cpu"\n')
+    (row,) = report(cli)["kernels"]
+    assert row["verdict"] == "verified"
