@@ -126,11 +126,6 @@ def _manifest(report: Report, files: dict[str, bytes], rows: list[dict[str, Any]
     )
 
 
-def is_output_tree(folder: Path) -> bool:
-    """Whether ``folder`` holds a manifest of ours."""
-    return bool(_owned(folder)) or _read_manifest(folder) is not None
-
-
 def compare(files: dict[str, bytes], out: Path) -> Changes:
     """Compare planned ``files`` with the tree at ``out``."""
     owned = _owned(out)

@@ -83,7 +83,7 @@ class _Analysis:
 
     def run(self, started: float) -> UnitAnalysis:
         launches = tuple(LaunchFacts(self.inventory).facts())
-        kernels = tuple(_unique([*self.instances(launches), *self.templates(), *self.lost()]))
+        kernels = tuple(_unique([*self.instances(), *self.templates(), *self.lost()]))
         notes = [*self.unit_errors(), *self.inactive(), *self.launch_problems(launches)]
         milliseconds = _ms(started)
         return UnitAnalysis(
@@ -99,21 +99,18 @@ class _Analysis:
             milliseconds=_ms(started),
         )
 
-    def instances(self, launches: tuple[LaunchFact, ...]) -> Iterator[KernelFact]:
+    def instances(self) -> Iterator[KernelFact]:
         cursors = dict(self.inventory.kernels)
         shared_names = Counter((qualified_name(c), _arguments_text(c)) for c in cursors.values())
-        launched = {launch.kernel_usr for launch in launches}
         ordered = sorted(
             cursors.items(), key=lambda item: (*file_offset(item[1].location), item[0])
         )
         for usr, cursor in ordered:
             same = shared_names[qualified_name(cursor), _arguments_text(cursor)]
             named = names(cursor, overloaded=same > 1)
-            yield self.instance(usr, cursor, named, usr in launched, same > 1)
+            yield self.instance(usr, cursor, named, same > 1)
 
-    def instance(
-        self, usr: str, cursor: Any, named: InstanceNames, launched: bool, overloaded: bool
-    ) -> KernelFact:
+    def instance(self, usr: str, cursor: Any, named: InstanceNames, overloaded: bool) -> KernelFact:
         pattern = specialized_template(cursor)
         file, _ = file_offset(cursor.location)
         identity = f"{self.relative(file)}:{named.qualified}"

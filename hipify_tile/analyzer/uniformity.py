@@ -132,7 +132,7 @@ def _scan(
             case _:
                 pass
         if isinstance(stmt, For | While | Block) and not inner:
-            leave = _divergent_leave(stmt.body, stmt.label, state, exit_flag)
+            leave = _divergent_leave(stmt.body, state, exit_flag)
             if leave is not None:
                 inner, label = True, leave[0]
         if isinstance(stmt, For) and inner:
@@ -142,7 +142,7 @@ def _scan(
 
 
 def _divergent_leave(
-    body: tuple[Stmt, ...], label: str, state: Uniformity, exit_flag: str
+    body: tuple[Stmt, ...], state: Uniformity, exit_flag: str
 ) -> tuple[Label | None] | None:
     """Find a divergent condition inside ``body`` under which it is left to ``label`` or beyond."""
     own = {s.label for s in walk_stmts(body) if isinstance(s, For | While | Block)}

@@ -77,11 +77,6 @@ def print_expr(expr: Expr) -> str:
             return f"{expr.name}<{expr.type}>({args})"
 
 
-def print_stmts(body: tuple[Stmt, ...], indent: int = 0) -> str:
-    """Return the text of ``body``, one line a statement."""
-    return "\n".join(_stmts(body, indent))
-
-
 def _operand(expr: Expr) -> str:
     text = print_expr(expr)
     return f"({text})" if isinstance(expr, Binary | Compare | Logical | Select) else text

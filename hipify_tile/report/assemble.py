@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from hipify_tile.analyzer.model import FileStatus
@@ -35,12 +35,10 @@ def assemble(
     root: str,
     command: Sequence[str] = (),
     extra: Iterable[Diagnostic] = (),
-    api_status: Mapping[str, str] | None = None,
-    seconds: float = 0.0,
     verify_requested: bool = False,
     environment: tuple[tuple[str, str], ...] = (),
 ) -> Report:
-    """Merge ``units``; ``extra`` are findings of no unit, ``api_status`` maps entry points."""
+    """Merge ``units``; ``extra`` are findings of no unit. The duration is the caller's to set."""
     kernels = _kernels(units)
     found = [*extra]
     for unit in units:
@@ -55,9 +53,9 @@ def assemble(
         files=_files(units),
         kernels=kernels,
         launches=_launches(units),
-        calls=_calls(units, api_status or {}),
+        calls=_calls(units),
         diagnostics=tuple(sorted(unique.values(), key=sort_key)),
-        seconds=seconds,
+        seconds=0.0,
         verify_requested=verify_requested,
         environment=environment,
     )
@@ -127,12 +125,11 @@ def _launches(units: Sequence[UnitReport]) -> tuple[LaunchReport, ...]:
     return tuple(sorted(rows.values(), key=lambda x: (x.file, x.line, x.kernel)))
 
 
-def _calls(units: Sequence[UnitReport], status: Mapping[str, str]) -> tuple[CallReport, ...]:
+def _calls(units: Sequence[UnitReport]) -> tuple[CallReport, ...]:
     sites = {call for unit in units for call in unit.calls}
     counts = Counter((library, api) for api, library, _ in sites)
     return tuple(
-        CallReport(api, library, count, status.get(api, "unknown"))
-        for (library, api), count in sorted(counts.items())
+        CallReport(api, library, count) for (library, api), count in sorted(counts.items())
     )
 
 

@@ -24,7 +24,7 @@ from typing import Any
 
 from hipify_tile.diagnostics.model import Diagnostic
 from hipify_tile.diagnostics.registry import diagnostic
-from hipify_tile.rewriter.model import Emission, Level, Target
+from hipify_tile.rewriter.model import Emission, Level
 from hipify_tile.verify.exactness import REWRITE_FLAGS
 
 _COMMON: dict[str, Any] = {
@@ -97,7 +97,7 @@ def load_factory(emission: Emission, options: Mapping[str, object]) -> Any:
     """Import the emitted module and return its prim_func; raises ``LoweringError`` (TM2402)."""
     module = _load(emission.source)
     given = {k: v for k, v in options.items() if k in emission.options}
-    with _rejections(emission):
+    with _rejections():
         return getattr(module, emission.factory)(**given)
 
 
@@ -135,7 +135,7 @@ def lower_function(emission: Emission, func: Any, target: str, arch: str = "sm_8
 
     description = {"kind": "cuda", "arch": arch} if target == "cuda" else target
     config = pass_config(emission, target)
-    with _rejections(emission, target), _quiet():
+    with _rejections(target), _quiet():
         tvm_target = TvmTarget(description)
         with tvm.transform.PassContext(opt_level=3, config=config), tvm_target:
             artifact = tilelang.lower(func, target=tvm_target)
@@ -155,29 +155,6 @@ def lower_function(emission: Emission, func: Any, target: str, arch: str = "sm_8
         dynamic_shared=str(attrs.get("dyn_shared_memory_buf", "")),
         target=target,
     )
-
-
-def supported_targets(
-    emission: Emission, options: Mapping[str, object] | None = None
-) -> tuple[Target, ...]:
-    """Return the targets of ``emission.targets`` that TileLang really lowers the emission for."""
-    names = {
-        Target.CPU: "c",
-        Target.CUDA: "cuda",
-        Target.HIP: "hip",
-        Target.METAL: "metal",
-        Target.WEBGPU: "webgpu",
-    }
-    found = []
-    for target in emission.targets:
-        if target not in names:
-            continue
-        try:
-            lower(emission, names[target], options)
-        except LoweringError:
-            continue
-        found.append(target)
-    return tuple(found)
 
 
 def compile_c(lowered: Lowered, cache: Path, cxx: str = "g++") -> Path:
@@ -273,7 +250,7 @@ def _load(source: str) -> ModuleType:
 
 
 @contextlib.contextmanager
-def _rejections(emission: Emission, target: str = "") -> Iterator[None]:
+def _rejections(target: str = "") -> Iterator[None]:
     """Turn what TileLang raises for a program it does not accept into a ``LoweringError``."""
     from tvm.error import InternalError
 

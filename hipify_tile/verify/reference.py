@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from hipify_tile.verify.cases import Array, Case, Memory
+from hipify_tile.verify.cases import Array, Case
 from hipify_tile.verify.compare import is_float, unequal
 from hipify_tile.verify.inputs import Original, Ran
 from hipify_tile.verify.roles import Roles
@@ -123,8 +123,3 @@ def _differing(a: Ran, b: Ran) -> set[str]:
 
 def _abs(data: Array) -> Array:
     return np.abs(data) if is_float(data) else data
-
-
-def storage_of(memory: Memory, name: str) -> str:
-    """The leaf that owns the elements behind ``name``."""
-    return memory.alias or name

@@ -289,12 +289,12 @@ class Builtins(Expressions):
     ) -> Callable[[list[Expr]], Expr] | None:
         spelled = name.removeprefix("__builtin_") if name.startswith("__builtin_") else name
         if spelled not in CUDA_SPELLINGS:
-            return self._fabs_like(spelled, cursor, callee, span)
+            return self._fabs_like(spelled, callee, span)
         row, type_ = CUDA_SPELLINGS[spelled]
         if type_ is None:
-            found = self._operand_type(cursor, callee, spelled, row.types)
+            found = self._operand_type(callee, spelled, row.types)
             if found is None:
-                return self._fabs_like(spelled, cursor, callee, span)
+                return self._fabs_like(spelled, callee, span)
             type_ = found
         chosen = type_
 
@@ -309,7 +309,7 @@ class Builtins(Expressions):
         return build
 
     def _operand_type(
-        self, cursor: Any, callee: Any, name: str, allowed: tuple[ScalarType, ...]
+        self, callee: Any, name: str, allowed: tuple[ScalarType, ...]
     ) -> ScalarType | None:
         """Choose the instance of an overloaded intrinsic from the types the call converts to."""
         result = self.types.of(callee.result_type)
@@ -324,20 +324,15 @@ class Builtins(Expressions):
             return None
         if not isinstance(result, ScalarType) or not parameters:
             return None
-        if result in allowed and name not in ("__popc", "__clz", "__ffs"):
-            if name.startswith(("__popc", "__clz", "__ffs")):
-                pass
-            else:
-                return result
+        if result in allowed and not name.startswith(("__popc", "__clz", "__ffs")):
+            return result
         first = parameters[0]
         if isinstance(first, ScalarType) and first.is_integer:
             wide = U64 if first.bits == 64 else U32
             return wide if wide in allowed else None
         return None
 
-    def _fabs_like(
-        self, name: str, cursor: Any, callee: Any, span: Any
-    ) -> Callable[[list[Expr]], Expr] | None:
+    def _fabs_like(self, name: str, callee: Any, span: Any) -> Callable[[list[Expr]], Expr] | None:
         """``min max abs`` of floats are ``fmin fmax fabs``."""
         result = self.types.of(callee.result_type)
         floats = {"min": "fmin", "max": "fmax", "abs": "fabs"}

@@ -278,7 +278,7 @@ class ControlFlow(Statements):
         finally:
             self.frame.breaks.pop()
         every = [c for cases, _ in groups for c in cases if c is not None]
-        conds = [self._matches(subject, cases, every, cursor) for cases, _ in groups]
+        conds = [self._matches(subject, cases, every) for cases, _ in groups]
         span = self.span_of(cursor)
         if all(ends for _, ends in bodies[:-1]):
             chain: tuple[Stmt, ...] = ()
@@ -333,15 +333,13 @@ class ControlFlow(Statements):
                 stack += list(node.get_children())
         return False
 
-    def _matches(
-        self, subject: Expr, cases: list[Any | None], every: list[Any], cursor: Any
-    ) -> Expr:
+    def _matches(self, subject: Expr, cases: list[Any | None], every: list[Any]) -> Expr:
         if any(c is None for c in cases):
             others = [c for c in every if not any(c is own for own in cases)]
-            return Unary(UnaryOp.NOT, self._any_of(subject, others, cursor), BOOL)
-        return self._any_of(subject, [c for c in cases if c is not None], cursor)
+            return Unary(UnaryOp.NOT, self._any_of(subject, others), BOOL)
+        return self._any_of(subject, [c for c in cases if c is not None])
 
-    def _any_of(self, subject: Expr, cases: list[Any], cursor: Any) -> Expr:
+    def _any_of(self, subject: Expr, cases: list[Any]) -> Expr:
         cond: Expr = Const(False, BOOL)
         type_ = subject.type
         assert isinstance(type_, ScalarType)

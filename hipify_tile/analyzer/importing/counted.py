@@ -55,7 +55,7 @@ def counted_loop(
     if op is None or limit is None or not _invariant(limit, var, body):
         return None
     start = simplify(init.value)
-    stop = _stop(op, simplify(limit), start, step, type_)
+    stop = _stop(op, simplify(limit), start, step)
     if stop is None or not _narrowed_exactly(cond, var, start, stop, step):
         return None
     stop = simplify(fold_cast(stop, type_))
@@ -128,7 +128,7 @@ def _invariant(limit: Expr, var: Var, body: tuple[Stmt, ...]) -> bool:
     return True
 
 
-def _stop(op: CompareOp, limit: Expr, start: Expr, step: int, type_: ScalarType) -> Expr | None:
+def _stop(op: CompareOp, limit: Expr, start: Expr, step: int) -> Expr | None:
     low, high = bounds(limit)
     type_low, type_high = _range(limit.type)
     match op:

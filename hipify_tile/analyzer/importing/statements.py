@@ -162,7 +162,7 @@ class Statements(Calls):
         for n in shape:
             total *= n
         if len(items) < count:
-            self._zero_array(place, type_, total, element)
+            self._zero_array(place, total, element)
         for i, item in enumerate(items):
             target = self.subscript(self.load(place), Const(i, I32), type_.element)
             assert isinstance(target, MemoryPlace)
@@ -171,7 +171,7 @@ class Statements(Calls):
             else:
                 self.initialise(target, item)
 
-    def _zero_array(self, place: MemoryPlace, type_: ArrayType, total: int, element: CType) -> None:
+    def _zero_array(self, place: MemoryPlace, total: int, element: CType) -> None:
         scalar = first_scalar(element)
         if not isinstance(element, ScalarType):
             if not isinstance(element, RecordType) or not _uniform(element, scalar):

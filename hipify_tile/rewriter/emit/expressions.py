@@ -93,7 +93,7 @@ class ExpressionPrinter:
             case Unary():
                 return self._unary(expr)
             case Binary():
-                return self._binary(expr, bare)
+                return self._binary(expr)
             case Compare(op=op, lhs=lhs, rhs=rhs):
                 left, right = self._pair(lhs, rhs, _COMPARE + 1, _COMPARE + 1)
                 return f"{left} {op} {right}", _COMPARE
@@ -136,7 +136,7 @@ class ExpressionPrinter:
         minus_one = self._const(Const(-1.0, operand.type), operand.type == F32)[0]
         return f"{minus_one} * {self._at(operand, _PRODUCT + 1)}", _PRODUCT
 
-    def _binary(self, expr: Binary, bare: bool) -> tuple[str, int]:
+    def _binary(self, expr: Binary) -> tuple[str, int]:
         op, type_ = expr.op, expr.type
         if type_.is_integer and op in (BinaryOp.DIV, BinaryOp.REM):
             name = "truncdiv" if op is BinaryOp.DIV else "truncmod"

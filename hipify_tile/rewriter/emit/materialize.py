@@ -23,7 +23,7 @@ nothing is evaluated that was not before. Operations on two literals are compute
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from hipify_tile.analyzer.value_ranges import Interval, no_overflow, type_range
 from hipify_tile.ir.expr import (
@@ -95,7 +95,6 @@ class _Materializer:
     natural: frozenset[str]
     namer: Namer
     locals: list[tuple[str, ScalarType]]
-    loop_variables: set[str] = field(default_factory=set)
 
     def temporary(self, type_: ScalarType) -> Var:
         """Make a new variable."""

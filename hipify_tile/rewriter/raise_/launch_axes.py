@@ -11,6 +11,7 @@ nodes, for launch symbols.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from hipify_tile.ir.expr import Binary, BinaryOp, Cast, Expr, Index, IndexKind, Var, transform
@@ -62,7 +63,7 @@ def launch_axes(kernel: Kernel) -> LaunchAxes:
     taken |= {s.var.name for s in walk_stmts(kernel.body) if isinstance(s, For)}
     namer = Namer(taken | {f"{kind}_{axis}" for kind in ("grid", "block") for axis in "xyz"})
 
-    def axes(kind: IndexKind, dim: IndexKind, short: str, long: str) -> tuple[Axis, ...]:
+    def axes(dim: IndexKind, short: str, long: str) -> tuple[Axis, ...]:
         out = []
         for axis in (2, 1, 0):
             letter = "xyz"[axis]
@@ -72,14 +73,13 @@ def launch_axes(kernel: Kernel) -> LaunchAxes:
             out.append(Axis(Var(name, I32), extent, AxisKind.PARALLEL))
         return tuple(out)
 
-    grid = axes(IndexKind.BLOCK, IndexKind.GRID_DIM, "b", "block_idx")
-    block = axes(IndexKind.THREAD, IndexKind.BLOCK_DIM, "t", "thread")
+    grid = axes(IndexKind.GRID_DIM, "b", "block_idx")
+    block = axes(IndexKind.BLOCK_DIM, "t", "thread")
     return LaunchAxes(grid, block, namer.taken)
 
 
-def map_body(body: tuple[Stmt, ...], f: object) -> tuple[Stmt, ...]:
+def map_body(body: tuple[Stmt, ...], f: Callable[[Expr], Expr]) -> tuple[Stmt, ...]:
     """Apply ``f`` bottom-up to every expression of ``body``, at any depth."""
-    assert callable(f)
 
     def visit(stmts: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         return tuple(map_bodies(map_exprs(s, lambda e: transform(e, f)), visit) for s in stmts)
