@@ -12,9 +12,10 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from hipify_tile.analyzer.model import KernelFact
 from hipify_tile.ir.expr import walk
@@ -107,8 +108,35 @@ def measure(data: Sequence[Path], mangled: str, relevant: frozenset[tuple[str, i
     if gcov is None:
         raise CoverageError("gcov was not found")
     names = {(os.path.basename(f), line) for f, line in relevant}
+    files = [file for report in _reports(gcov, data) for file in report["files"]]
+    functions = {f["name"] for file in files for f in file["functions"]}
+    mine = _named(mangled, functions)
     own: dict[tuple[str, int], tuple[bool, bool]] = {}
     other: dict[tuple[str, int], tuple[bool, bool]] = {}
+    for file in files:
+        base = os.path.basename(file["file"])
+        for line in file["lines"]:
+            key = (base, int(line["line_number"]))
+            full = line["count"] > 0 and not line["unexecuted_block"]
+            both = all(b["count"] > 0 or b["throw"] for b in line["branches"])
+            if line.get("function_name") in mine:
+                was = own.get(key, (True, True))
+                own[key] = (was[0] and full, was[1] and both)
+            elif key in names:
+                seen = other.get(key, (False, False))
+                other[key] = (seen[0] or full, seen[1] or both)
+    if not own:
+        raise CoverageError(f"no counters for {mangled}")
+    every = own | {k: v for k, v in other.items() if k not in own}
+    return Coverage(
+        sum(full for full, _ in every.values()),
+        tuple(sorted(k for k, (full, _) in every.items() if not full)),
+        tuple(sorted(k for k, (full, both) in every.items() if full and not both)),
+    )
+
+
+def _reports(gcov: str, data: Sequence[Path]) -> Iterator[dict[str, Any]]:
+    """What ``gcov`` says about each file of counters; raises CoverageError."""
     for path in data:
         answer = subprocess.run(
             [gcov, "-b", "-j", "--stdout", path.name],
@@ -118,29 +146,30 @@ def measure(data: Sequence[Path], mangled: str, relevant: frozenset[tuple[str, i
         )
         for text in answer.stdout.splitlines():
             try:
-                report = json.loads(text)
+                yield json.loads(text)
             except json.JSONDecodeError as error:
                 raise CoverageError(f"gcov: {error}") from error
-            for file in report["files"]:
-                base = os.path.basename(file["file"])
-                for line in file["lines"]:
-                    key = (base, int(line["line_number"]))
-                    full = line["count"] > 0 and not line["unexecuted_block"]
-                    both = all(b["count"] > 0 or b["throw"] for b in line["branches"])
-                    if line.get("function_name") == mangled:
-                        was = own.get(key, (True, True))
-                        own[key] = (was[0] and full, was[1] and both)
-                    elif key in names:
-                        seen = other.get(key, (False, False))
-                        other[key] = (seen[0] or full, seen[1] or both)
-    if not own:
-        raise CoverageError(f"no counters for {mangled}")
-    every = own | {k: v for k, v in other.items() if k not in own}
-    return Coverage(
-        sum(full for full, _ in every.values()),
-        tuple(sorted(k for k, (full, _) in every.items() if not full)),
-        tuple(sorted(k for k, (full, both) in every.items() if full and not both)),
+
+
+def _named(mangled: str, functions: Collection[str]) -> frozenset[str]:
+    """The symbols of ``functions`` that are ``mangled`` up to how internal linkage is marked.
+
+    A static instance of a template: ``_ZL1kILi1EEvPi`` to clang, ``_Z1kILi1EEvPi`` to gcc. Both
+    demangle to the same name, which in one translation unit is one function's.
+    """
+    if mangled in functions:
+        return frozenset({mangled})
+    demangle = shutil.which("c++filt")
+    if demangle is None:
+        return frozenset()
+    symbols = [mangled, *sorted(functions)]
+    answer = subprocess.run(
+        [demangle], input="\n".join(symbols), capture_output=True, check=False, text=True
     )
+    plain = answer.stdout.splitlines()
+    if answer.returncode or len(plain) != len(symbols):
+        return frozenset()
+    return frozenset(s for s, p in zip(symbols[1:], plain[1:], strict=True) if p == plain[0])
 
 
 def relevant_lines(kernel: Kernel) -> frozenset[tuple[str, int]]:

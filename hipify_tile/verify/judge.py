@@ -177,6 +177,7 @@ class Judge:
 
     def _enough(self) -> bool:
         if not self._written() <= self._seen.changed:
+            self._search.launches.insist()
             return False
         if any(
             item.failure is None and item.compared < self._limits.least_cases

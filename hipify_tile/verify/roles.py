@@ -8,6 +8,7 @@ on them, except ``float_atomics``, which over-approximates.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from hipify_tile.ir.expr import (
@@ -47,7 +48,8 @@ class Roles:
 
     ``sizes``: scalars that bound an index or a loop, or take part in an index. ``divisors`` and
     ``shifts``: right operands of ``/ %`` and of shifts. ``constants``: literals a scalar is
-    compared with. ``index_of``: integer buffers whose elements flow into an index, with the
+    compared with. ``tested``: values at which a test that is the same for all threads may turn.
+    ``index_of``: integer buffers whose elements flow into an index, with the
     buffers indexed ("" for a loop bound). ``float_atomics``: storages that floating-point atomics
     may change, and all that is computed from them. ``atomic_results``: some atomic's old value is
     used.
@@ -57,6 +59,7 @@ class Roles:
     divisors: frozenset[str]
     shifts: frozenset[str]
     constants: dict[str, frozenset[int | float]]
+    tested: dict[str, frozenset[int | float]]
     index_of: dict[str, frozenset[str]]
     float_atomics: frozenset[str]
     atomic_results: bool
@@ -132,6 +135,7 @@ def roles_of(kernel: Kernel) -> Roles:
     divisors: set[str] = set()
     shifts: set[str] = set()
     constants: dict[str, set[int | float]] = defaultdict(set)
+    tested: dict[str, set[int | float]] = defaultdict(set)
     index_of: dict[str, set[str]] = defaultdict(set)
     buffer_names = set(storages.values())
 
@@ -178,6 +182,7 @@ def roles_of(kernel: Kernel) -> Roles:
                         shifts |= taint.of(node.rhs) & scalars
                     case Compare():
                         _compared(node, taint, scalars, sizes, constants)
+                        _turned(node, taint, scalars, tested)
                     case _:
                         pass
 
@@ -197,6 +202,7 @@ def roles_of(kernel: Kernel) -> Roles:
         frozenset(divisors),
         frozenset(shifts),
         {k: frozenset(v) for k, v in constants.items()},
+        {k: frozenset(v) for k, v in tested.items()},
         {k: frozenset(v) for k, v in index_of.items()},
         frozenset(changed),
         atomic_results,
@@ -223,6 +229,54 @@ def _compared(
                 constants[name].add(literal)
         elif _POSITION in taint.of(other) and not side.type.is_float:
             sizes |= names
+
+
+def _turned(
+    node: Compare,
+    taint: _Taint,
+    scalars: frozenset[str],
+    tested: dict[str, set[int | float]],
+) -> None:
+    """Where a comparison of scalars only with a literal turns: ``n - 3 > 5`` → 8."""
+    for side, other in ((node.lhs, node.rhs), (node.rhs, node.lhs)):
+        literal = _literal(other)
+        if literal is not None and taint.of(side) <= scalars:
+            for name, value in _turns(side, literal, taint):
+                if name in scalars:
+                    tested[name].add(value)
+
+
+def _turns(expr: Expr, at: int | float, taint: _Taint) -> Iterator[tuple[str, int | float]]:
+    """Scalars with the value they may have where ``expr`` is ``at``; wrap-around is not undone."""
+    match expr:
+        case Cast():
+            yield from _turns(expr.operand, at, taint)
+        case Binary(lhs=operand, rhs=Const(value=int(k))) if expr.type.is_integer:
+            match expr.op:
+                case BinaryOp.ADD:
+                    yield from _turns(operand, at - k, taint)
+                case BinaryOp.SUB:
+                    yield from _turns(operand, at + k, taint)
+                case BinaryOp.MUL if k:
+                    yield from _turns(operand, at // k, taint)
+                case BinaryOp.DIV:
+                    yield from _turns(operand, at * k, taint)
+                    yield from _turns(operand, (at + 1) * k, taint)
+                case BinaryOp.SHR if 0 <= k < expr.type.bits:
+                    yield from _turns(operand, at * (1 << k), taint)
+                    yield from _turns(operand, (at + 1) * (1 << k), taint)
+                case BinaryOp.AND:
+                    yield from _turns(operand, at, taint)
+                    yield from _turns(operand, k, taint)
+                case _:
+                    yield from _turns(operand, at, taint)
+        case Binary(op=BinaryOp.ADD | BinaryOp.MUL | BinaryOp.AND, lhs=Const()):
+            mirrored = Binary(expr.op, expr.rhs, expr.lhs, expr.type)
+            if not isinstance(expr.rhs, Const):
+                yield from _turns(mirrored, at, taint)
+        case _:
+            for name in sorted(taint.of(expr)):
+                yield name, at
 
 
 def _literal(expr: Expr) -> int | float | None:

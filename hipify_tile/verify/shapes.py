@@ -21,6 +21,7 @@ from hipify_tile.ir.types import ScalarType
 from hipify_tile.verify.cases import Launch, Triple
 from hipify_tile.verify.evaluate import UnevaluableError, Value, evaluate, evaluate_int, wrap
 from hipify_tile.verify.roles import Roles
+from hipify_tile.verify.sides import Sides
 
 MAX_BLOCK = 1024
 _BLOCKS_1D: tuple[Triple, ...] = ((128, 1, 1), (32, 1, 1), (256, 1, 1), (64, 1, 1), (33, 1, 1))
@@ -49,6 +50,8 @@ class LaunchSource:
         self._max_threads = max_threads
         self._scalars = tuple(p for p in kernel.params if not p.pointer)
         self._pointers = tuple(p for p in kernel.params if p.pointer)
+        self._sides = Sides(kernel, roles)
+        self._insists = False
         leaves: dict[int, int] = {}
         for p in kernel.params:
             leaves[p.argument] = leaves.get(p.argument, 0) + 1
@@ -57,6 +60,15 @@ class LaunchSource:
         )
 
     def __iter__(self) -> Iterator[Launch]:
+        for launch in self._drawn():
+            self._sides.count(launch.scalars)
+            yield launch
+
+    def insist(self) -> None:
+        """Steer more launches to untried sides of tests: what was seen so far leaves a gap."""
+        self._insists = True
+
+    def _drawn(self) -> Iterator[Launch]:
         for fact in self._facts:
             launch = self._from_fact(fact, ragged=False)
             if launch is not None:
@@ -64,20 +76,37 @@ class LaunchSource:
         turn = 0
         while True:
             turn += 1
-            if not self._facts:
-                yield self._guessed(turn)
-                continue
-            fact = self._facts[turn % len(self._facts)]
-            perturb = turn % 3 == 0
+            launch = self._next(turn)
+            steer = self._insists and turn % 3 == 2
+            steer |= (self._insists or self._sides.untried) and turn % 3 == 1
+            yield self._steered(launch) if steer else launch
+
+    def _next(self, turn: int) -> Launch:
+        if not self._facts:
+            return self._guessed(turn)
+        fact = self._facts[turn % len(self._facts)]
+        perturb = turn % 3 == 0
+        launch = self._from_fact(fact, ragged=True)
+        for _ in range(8):
+            if not perturb or launch is None or max(launch.grid) > 1:
+                break
             launch = self._from_fact(fact, ragged=True)
-            for _ in range(8):
-                if not perturb or launch is None or max(launch.grid) > 1:
-                    break
-                launch = self._from_fact(fact, ragged=True)
-            if launch is None:
-                yield self._guessed(turn)
-            else:
-                yield self._perturbed(launch, turn // 3) if perturb else launch
+        if launch is None:
+            return self._guessed(turn)
+        return self._perturbed(launch, turn // 3) if perturb else launch
+
+    def _steered(self, launch: Launch) -> Launch:
+        """Change scalars only, to values on the sides of tests that were tried least."""
+        scalars = self._sides.steered(launch.scalars, self._rng)
+        if scalars == launch.scalars:
+            return launch
+        return replace(
+            launch,
+            label=launch.label + ", other side",
+            scalars=scalars,
+            extents=dict.fromkeys(launch.extents),
+            real=False,
+        )
 
     def _from_fact(self, fact: LaunchFact, *, ragged: bool) -> Launch | None:
         """Evaluate a launch site; None when its geometry cannot be had within the limits."""

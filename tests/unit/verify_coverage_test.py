@@ -80,3 +80,24 @@ extern "C" void run(float *y) { k(y, 0, Clamp<float>()); }
     y[0] = 9.0
     run(y)
     assert not coverage.measure().unreached
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="gcov on Linux")
+def test_a_static_instance_is_found_though_compilers_mangle_it_differently(tmp_path):
+    source = """\
+template <int N> static void k(int *x) { x[0] -= N; }
+template <int N> static void k(int *x, int i) {
+  if (i) x[0] += N;
+}
+extern "C" void run(int *x) {
+  k<1>(x);
+  k<1>(x, 0);
+  k<2>(x, 0);
+}
+"""
+    for mangled, unreached in (("_ZL1kILi1EEvPi", False), ("_ZL1kILi2EEvPii", True)):
+        folder = tmp_path / mangled
+        folder.mkdir()
+        run, coverage = build(folder, source, Kernel("k", mangled, (), (), (), (), ()))
+        run((ctypes.c_int * 1)(1))
+        assert bool(coverage.measure().unreached) == unreached

@@ -6,6 +6,7 @@ import importlib.util
 import json
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 
 from hipify_tile.analyzer.model import LaunchFact
 from hipify_tile.ir.expr import Compare, CompareOp, Const, Var
+from hipify_tile.ir.stmt import If
 from hipify_tile.ir.types import BOOL, F32, I32, I64, U32
 from hipify_tile.verify.coverage import Coverage
 from hipify_tile.verify.model import Outcome
@@ -303,6 +305,22 @@ def test_a_launch_that_breaks_an_assumption_is_not_verified():
         assert found.outcome is outcome, found
     assert codes(found) == ["TM5007"]
     assert "level loop is exact where grid_x == 1" in found.diagnostics[0].notes
+
+
+def test_a_store_behind_one_of_many_tests_is_found():
+    def stores_once(t):
+        if t.bx == 0 and t.tx == 0:
+            t.y[0] = np.float32(t.mode)
+            if t.mode == 7000:
+                t.z[0] = np.float32(1)
+
+    ir = fakes.kernel({"y": (F32, True), "z": (F32, True)}, {"mode": I32})
+    tests = tuple(
+        If(Compare(CompareOp.EQ, Var("mode", I32), Const(1000 * c, I32)), ()) for c in range(8)
+    )
+    found = fakes.judge(replace(ir, body=(*tests, *ir.body)), stores_once, stores_once)
+    assert found.outcome is Outcome.VERIFIED, found.diagnostics
+    assert any("mode=7000" in case for case in found.cases)
 
 
 def test_overlap_at_an_unknown_place_is_tried():

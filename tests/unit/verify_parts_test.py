@@ -10,11 +10,24 @@ import numpy as np
 import pytest
 
 from hipify_tile.analyzer.model import LaunchFact
-from hipify_tile.ir.expr import Binary, BinaryOp, Cast, Const, Index, IndexKind, Load, Var
+from hipify_tile.ir.expr import (
+    Binary,
+    BinaryOp,
+    Cast,
+    Compare,
+    CompareOp,
+    Const,
+    Index,
+    IndexKind,
+    Load,
+    Logical,
+    LogicalOp,
+    Var,
+)
 from hipify_tile.ir.simt import Buffer, Kernel, Param, Scope
 from hipify_tile.ir.span import Span
-from hipify_tile.ir.stmt import Assign, AtomicOp, AtomicRMW, For, Store
-from hipify_tile.ir.types import ALL_TYPES, F32, I8, I32, U32
+from hipify_tile.ir.stmt import Assign, AtomicOp, AtomicRMW, For, If, Store
+from hipify_tile.ir.types import ALL_TYPES, BOOL, F32, I8, I32, U32
 from hipify_tile.verify.compare import compare
 from hipify_tile.verify.contents import PROFILES, draw, draw_indices
 from hipify_tile.verify.evaluate import UnevaluableError, evaluate, wrap
@@ -155,6 +168,81 @@ def test_a_starting_value_of_the_block_is_not_the_only_block_tried():
     launches = [next(source) for _ in range(30)]
     assert any(x.block[0] > 1 for x in launches)
     assert all(x.block[0] == 1 for x in launches if x.real), "a guess must not accuse the original"
+
+
+def _testing(test, **scalars):
+    """A kernel of ``scalars`` that makes the test, launched once with variables of their names."""
+    params = tuple(Param(n, dtype, i) for i, (n, dtype) in enumerate(scalars.items()))
+    sizes = tuple(p.dtype.bytes for p in params)
+    kernel = Kernel("k", "k", params, sizes, (), (), (If(test, ()),))
+    one = Const(1, U32)
+    arguments = tuple(Var(p.name, p.dtype) for p in params)
+    span = Span("k.cu", 1, 1, 0, 1)
+    fact = LaunchFact("", "k", span, (one, one, one), (one, one, one), None, "", arguments)
+    return kernel, fact
+
+
+@pytest.mark.parametrize("sited", [False, True])
+@pytest.mark.parametrize(
+    ("test", "sides"),
+    [
+        (
+            Compare(CompareOp.GT, Var("flag", I32), Const(0, I32)),
+            (range(-4, 0), [0], range(1, 300)),
+        ),
+        (Compare(CompareOp.NE, Cast(Var("flag", I32), I32), Const(0, I32)), ([0],)),
+        (
+            Compare(CompareOp.LT, Const(-9, I32), Var("flag", I32)),
+            (range(-12, -9), [-9], range(-8, 300)),
+        ),
+        (
+            Compare(
+                CompareOp.EQ,
+                Binary(BinaryOp.SUB, Var("flag", I32), Const(3, I32), I32),
+                Const(9000, I32),
+            ),
+            (range(9003), [9003], [9004]),
+        ),
+        (
+            Compare(
+                CompareOp.NE,
+                Binary(BinaryOp.AND, Var("flag", I32), Const(1024, I32), I32),
+                Const(0, I32),
+            ),
+            (range(1024), [1024]),
+        ),
+    ],
+)
+def test_the_first_launches_are_on_both_sides_of_a_test(test, sides, sited):
+    kernel, fact = _testing(test, flag=I32)
+    facts = [fact] if sited else []
+    for seed in range(5):
+        source = LaunchSource(kernel, roles_of(kernel), facts, np.random.default_rng(seed))
+        flags = [x.scalars["flag"] for x, _ in zip(source, range(12), strict=False)]
+        assert all(any(flag in side for flag in flags) for side in sides), flags
+
+
+def test_a_gap_asks_for_every_case_of_a_switch():
+    cases = [Compare(CompareOp.EQ, Var("mode", I32), Const(100 * c, I32)) for c in range(5)]
+    test = cases[0]
+    for case in cases[1:]:
+        test = Logical(LogicalOp.OR, test, case)
+    kernel, fact = _testing(test, mode=I32, flip=BOOL)
+    source = LaunchSource(kernel, roles_of(kernel), [fact], np.random.default_rng(0))
+    launches = iter(source)
+    seen = {next(launches).scalars["mode"] for _ in range(12)}
+    source.insist()
+    drawn = [next(launches) for _ in range(20)]
+    assert {100 * c for c in range(5)} <= seen | {x.scalars["mode"] for x in drawn}
+    assert {x.scalars["flip"] for x in drawn} == {False, True}
+    assert all(not x.real for x in drawn if x.label.endswith("other side"))
+
+
+def test_a_test_of_each_thread_does_not_steer_a_size():
+    at = Cast(Index(IndexKind.THREAD, 0, U32), I32)
+    test = Compare(CompareOp.LT, Binary(BinaryOp.ADD, at, Var("n", I32), I32), Const(7, I32))
+    kernel, _ = _testing(test, n=I32)
+    assert not roles_of(kernel).tested
 
 
 def test_a_record_is_in_bounds_as_a_whole():
