@@ -57,7 +57,7 @@ class Limits:
 
 
 _ALIASED = {2: slice(0, None, 2), 5: slice(1, None, 2)}
-"""After how many cases which of the variants with aliases are taken."""
+"""After how many cases which of the variants with aliases are taken, where they are many."""
 
 
 class Rewritten(Protocol):
@@ -162,7 +162,8 @@ class Judge:
                 self._take(case)
                 done += len(seen.cases) - taken
                 if done in _ALIASED and len(seen.cases) > taken:
-                    for variant in list(self._search.aliased(case))[_ALIASED[done]]:
+                    variants = list(self._search.aliased(case))
+                    for variant in variants[_ALIASED[done] if len(variants) > 8 else slice(None)]:
                         if self._original.run(variant).ok:
                             self._take(variant, alias=True)
             seen.ended = time.process_time() - self._cpu - self._rewrites > limits.seconds
