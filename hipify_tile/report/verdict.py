@@ -143,7 +143,7 @@ def _as_note(d: Diagnostic) -> Diagnostic:
 
 def _cell(target: Target, levels: Sequence[LevelReport], verdict: Verdict) -> str | None:
     if verdict in (Verdict.VERIFIED, Verdict.UNVERIFIED):
-        for item in levels:
+        for item in (*(x for x in levels if x.verified), *levels):
             if item.usable and item.emission is not None and target in item.emission.targets:
                 return item.level.value
     return KEPT if target is Target.CUDA and verdict is not Verdict.UNPARSED else None

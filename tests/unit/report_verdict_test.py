@@ -78,6 +78,13 @@ def test_a_wrong_level_is_shown_nowhere_and_stays_an_error():
     assert wrong.severity is Severity.ERROR
 
 
+def test_a_verified_level_goes_before_a_higher_one_that_is_not():
+    report = kernel_report(fact(), emitted(*ALL), {Level.TILE: UNKNOWN, Level.LOOP: OK})
+    assert dict(report.targets)[Target.CPU] == "loop"
+    assert dict(report.targets)[Target.HIP] == "simt"
+    assert report.executed == (Target.CPU,)
+
+
 def test_what_stops_another_level_costs_a_verified_kernel_nothing():
     report = kernel_report(fact(), emitted(Level.SIMT), {Level.SIMT: OK})
     assert report.verdict is Verdict.VERIFIED
