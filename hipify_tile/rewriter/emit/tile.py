@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from hipify_tile.ir.expr import Call, Expr
+from hipify_tile.ir.expr import Call, Compare, CompareOp, Const, Expr, Var
 from hipify_tile.ir.simt import Buffer, Scope
 from hipify_tile.ir.tile import (
     Copy,
@@ -160,6 +160,8 @@ class _Printer:
         program = self.program
         matrices = {self.names[t.name]: t for t in program.tensors if len(t.shape) > 1}
         yield from self.provenance.comment_lines()
+        if single := _single_axes(program.assumes):
+            yield f"# Exact where {', '.join(single)} are 1."
         options = ['target="c"'] if uses_target else []
         defaults = [value for _, value in program.tunables]
         options += map("{}={}".format, self._tunables(), defaults)
@@ -286,6 +288,19 @@ def _call(head: str, arguments: list[str], tail: str, depth: int) -> Iterator[st
     yield f"{pad}{head}"
     yield from (f"{pad}{INDENT}{argument}," for argument in arguments)
     yield f"{pad}{tail}"
+
+
+def _single_axes(assumes: tuple[Expr, ...]) -> list[str]:
+    """Launch dimensions that have to be 1: the program takes and ignores them."""
+    return sorted(
+        condition.lhs.name
+        for condition in assumes
+        if isinstance(condition, Compare)
+        and isinstance(condition.lhs, Var)
+        and condition.op is CompareOp.EQ
+        and isinstance(condition.rhs, Const)
+        and condition.rhs.value == 1
+    )
 
 
 def _pointer(name: str) -> str:

@@ -5,6 +5,7 @@ import tilelang.language as T
 
 # from input.cu:1
 # __global__ void matmul(const float* A, const float* B, float* C, int M, int N, int K)
+# Exact where block_z, grid_z are 1.
 def matmul(target="c", block_M=64, block_N=64, block_K=32):
     SMEM, FRAG, PAR = "shared.dyn", "local.fragment", T.Parallel
     if target == "c":

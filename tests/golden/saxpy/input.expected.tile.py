@@ -5,6 +5,7 @@ import tilelang.language as T
 
 # from input.cu:1
 # __global__ void saxpy(int n, float a, const float* x, float* y)
+# Exact where block_y, block_z, grid_y, grid_z are 1.
 def saxpy(tile_x=1024):
     x_len = T.dynamic("x_len")
     y_len = T.dynamic("y_len")
