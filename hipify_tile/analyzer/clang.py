@@ -348,23 +348,21 @@ def plain_path(name: str) -> str:
 
 def file_offset(location: Any) -> tuple[str, int]:
     """Return file and byte offset of ``location``; for a macro argument, where it is written."""
-    handle, offset = ctypes.c_void_p(), ctypes.c_uint()
-    line, column = ctypes.c_uint(), ctypes.c_uint()
-    library().clang_getFileLocation(
-        location,
-        ctypes.byref(handle),
-        ctypes.byref(line),
-        ctypes.byref(column),
-        ctypes.byref(offset),
-    )
-    if not handle.value:
+    found = _file_location(location)
+    if found is None:
         return "", 0
     name = plain_path(location.file.name) if location.file else ""
-    return name, offset.value
+    return name, found[2]
 
 
 def file_line(location: Any) -> tuple[int, int]:
     """Return 1-based line and byte column of ``location``; a macro argument's own position."""
+    line, column, _ = _file_location(location) or (0, 0, 0)
+    return line, column
+
+
+def _file_location(location: Any) -> tuple[int, int, int] | None:
+    """Line, column and offset; None where ``location`` is in no file."""
     handle, offset = ctypes.c_void_p(), ctypes.c_uint()
     line, column = ctypes.c_uint(), ctypes.c_uint()
     library().clang_getFileLocation(
@@ -374,7 +372,7 @@ def file_line(location: Any) -> tuple[int, int]:
         ctypes.byref(column),
         ctypes.byref(offset),
     )
-    return line.value, column.value
+    return (line.value, column.value, offset.value) if handle.value else None
 
 
 class Spans:
