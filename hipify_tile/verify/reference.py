@@ -39,7 +39,6 @@ class Reference:
     bounds: Bounds = field(default_factory=dict)
     problem: str = ""
     status: str = ""
-    seconds: float = 0.0
 
 
 def reference(original: Original, case: Case, roles: Roles) -> Reference:
@@ -51,21 +50,21 @@ def reference(original: Original, case: Case, roles: Roles) -> Reference:
     for order, poison in _RUNS:
         other = original.run(case, order, poison)
         if not other.ok:
-            return Reference(problem=f"{ORDER} ({other.status})", seconds=first.seconds)
+            return Reference(problem=f"{ORDER} ({other.status})")
         differing |= _differing(first, other)
     if not differing:
-        return Reference(first.memory, first.globals, seconds=first.seconds)
+        return Reference(first.memory, first.globals)
     poisoned = original.run(case, *_POISON)
     if not poisoned.ok or _differing(first, poisoned):
-        return Reference(problem=UNINITIALISED, seconds=first.seconds)
+        return Reference(problem=UNINITIALISED)
     if not differing <= roles.float_atomics:
-        return Reference(problem=ORDER, seconds=first.seconds)
+        return Reference(problem=ORDER)
     if case.profile == "special":
-        return Reference(problem=OVERFLOW, status="special", seconds=first.seconds)
+        return Reference(problem=OVERFLOW, status="special")
     bounds = rounding_bounds(original, case, first, frozenset(differing), case.launch.threads)
     if bounds is None:
-        return Reference(problem=ORDER, seconds=first.seconds)
-    return Reference(first.memory, first.globals, bounds, seconds=first.seconds)
+        return Reference(problem=ORDER)
+    return Reference(first.memory, first.globals, bounds)
 
 
 def rounding_bounds(
