@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from hipify_tile.ir.expr import (
     Binary,
     BinaryOp,
-    Call,
     Cast,
     Compare,
     Const,
@@ -49,10 +48,9 @@ class Roles:
     ``sizes``: scalars that bound an index or a loop, or take part in an index. ``divisors`` and
     ``shifts``: right operands of ``/ %`` and of shifts. ``constants``: literals a scalar is
     compared with. ``tested``: values at which a test that is the same for all threads may turn.
-    ``index_of``: integer buffers whose elements flow into an index, with the
-    buffers indexed ("" for a loop bound). ``float_atomics``: storages that floating-point atomics
-    may change, and all that is computed from them. ``atomic_results``: some atomic's old value is
-    used.
+    ``index_of``: integer buffers whose elements flow into an index, with the buffers indexed (""
+    for a loop bound). ``float_atomics``: storages that floating-point atomics may change, and all
+    that is computed from them.
     """
 
     sizes: frozenset[str]
@@ -62,7 +60,6 @@ class Roles:
     tested: dict[str, frozenset[int | float]]
     index_of: dict[str, frozenset[str]]
     float_atomics: frozenset[str]
-    atomic_results: bool
     shared_shapes: tuple[tuple[int, ...], ...]
     fixed_block: bool
     written: frozenset[str]
@@ -147,7 +144,6 @@ def roles_of(kernel: Kernel) -> Roles:
                 index_of[source].add(target)
 
     float_atomics: set[str] = set()
-    atomic_results = False
     for stmt in stmts:
         match stmt:
             case For():
@@ -162,7 +158,6 @@ def roles_of(kernel: Kernel) -> Roles:
                 for i in stmt.indices:
                     indexes(i, storages[stmt.buffer])
                 if isinstance(stmt, AtomicRMW):
-                    atomic_results |= stmt.result is not None
                     is_sum = stmt.op in (AtomicOp.ADD, AtomicOp.SUB, AtomicOp.CAS, AtomicOp.EXCH)
                     if is_sum and (
                         kernel.buffer(stmt.buffer).dtype.is_float or stmt.op is AtomicOp.CAS
@@ -205,7 +200,6 @@ def roles_of(kernel: Kernel) -> Roles:
         {k: frozenset(v) for k, v in tested.items()},
         {k: frozenset(v) for k, v in index_of.items()},
         frozenset(changed),
-        atomic_results,
         tuple(b.shape for b in shared),
         shared_by_thread or any(b.scope is Scope.DYNAMIC_SHARED for b in kernel.buffers),
         frozenset(storages[b.name] for b in kernel.buffers if b.written),
@@ -287,13 +281,3 @@ def _literal(expr: Expr) -> int | float | None:
             return _literal(expr.operand)
         case _:
             return None
-
-
-def has_calls(kernel: Kernel, names: frozenset[str]) -> bool:
-    """Whether the kernel calls one of the functions ``names``."""
-    return any(
-        isinstance(node, Call) and node.name in names
-        for stmt in walk_stmts(kernel.body)
-        for top in exprs(stmt)
-        for node in walk(top)
-    )
