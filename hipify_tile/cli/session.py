@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -205,12 +207,20 @@ def write_reports(report: Report, folder: Path) -> str:
     return f"{folder}/index.html  report.json  report.sarif"
 
 
+def _compiler() -> str:
+    """Return the C++ compiler's version text: a verdict holds for the compiler that made it."""
+    found = shutil.which("g++")
+    if found is None:
+        return ""
+    return subprocess.run([found, "--version"], capture_output=True, text=True, check=False).stdout
+
+
 def _options(request: Request, config: Config) -> Options:
     target = request.target or config.target
     cache = None
     if not request.no_cache and request.save_failures is None:
         directory = Path(config.root, config.cache_dir) if config.cache_dir else default_directory()
-        versions = (__version__, _version("tilelang"), _version("libclang"))
+        versions = (__version__, _version("tilelang"), _version("libclang"), _compiler())
         cache = Cache(directory, tool_fingerprint(versions))
     return Options(
         verify=request.verify,

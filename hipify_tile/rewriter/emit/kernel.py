@@ -250,6 +250,9 @@ class FactoryText:
             yield f'{INDENT}{self._extent(b)} = T.dynamic("{self._extent(b)}")'
         if function.level is Level.SIMT:
             dims = ", ".join(_if_used(f"block_{d}", body) for d in _DIMS)
+            yield f"{INDENT}if tuple(block) == (1, 1, 1):"
+            message = '"TileLang miscompiles blocks of one thread: use level loop"'
+            yield f"{INDENT * 2}raise ValueError({message})"
             yield f"{INDENT}{dims} = map(T.int32, block)"
         prelude = list(self.target_helpers())
         yield from (f"{INDENT}{line}" if line else "" for line in prelude)
