@@ -10,7 +10,7 @@ def matmul(block):
     B_len = T.dynamic("B_len")
     C_len = T.dynamic("C_len")
     if tuple(block) == (1, 1, 1):
-        raise ValueError("TileLang loses variables in a block of one thread; use level loop")
+        raise ValueError("TileLang miscompiles blocks of one thread: use level loop")
     block_x, block_y, _block_z = map(T.int32, block)
 
     @T.prim_func

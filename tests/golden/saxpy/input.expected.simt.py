@@ -9,7 +9,7 @@ def saxpy(block):
     x_len = T.dynamic("x_len")
     y_len = T.dynamic("y_len")
     if tuple(block) == (1, 1, 1):
-        raise ValueError("TileLang loses variables in a block of one thread; use level loop")
+        raise ValueError("TileLang miscompiles blocks of one thread: use level loop")
     block_x, _block_y, _block_z = map(T.int32, block)
 
     @T.prim_func

@@ -9,7 +9,7 @@ def tree_sum(block, shared_bytes=0):
     in_1_len = T.dynamic("in_1_len")
     out_len = T.dynamic("out_len")
     if tuple(block) == (1, 1, 1):
-        raise ValueError("TileLang loses variables in a block of one thread; use level loop")
+        raise ValueError("TileLang miscompiles blocks of one thread: use level loop")
     block_x, _block_y, _block_z = map(T.int32, block)
 
     @T.prim_func
