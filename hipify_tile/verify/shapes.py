@@ -8,6 +8,7 @@ cover it, are seen.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -211,8 +212,11 @@ class LaunchSource:
             case 1:
                 grid[axis] = 1
             case 2:
-                for each in range(self._rank()):
-                    grid[each] += 1
+                many = [g * 4 + 1 if a < self._rank() else g for a, g in enumerate(grid)]
+                if math.prod(many) * _volume(block) <= self._max_threads:  # several items a thread
+                    grid = many
+                else:
+                    grid = [g + (a < self._rank()) for a, g in enumerate(grid)]
             case 3:  # a block of one thread has no other to make up for it
                 fixed = self._roles.fixed_block
                 block = (1, 1, 1) if fixed else self._default_block(turn // 5)

@@ -216,7 +216,7 @@ def _representatives(facts: list[KernelFact]) -> list[KernelFact]:
     """Every kernel, but of a template's instances only two: their mutants are much the same."""
     instances: dict[str, list[KernelFact]] = {}
     for fact in facts:
-        instances.setdefault(fact.usr, []).append(fact)
+        instances.setdefault(fact.name, []).append(fact)
     return [fact for same in instances.values() for fact in same[:2]]
 
 
