@@ -49,6 +49,7 @@ def _table(tried) -> str:
 
 @pytest.mark.slow
 def test_wrong_rewrites_are_rejected(tmp_path, capsys):
+    _harness()  # here too: it unpickles the answers
     headers = precompiled_headers(tmp_path, "g++")
     mains = [p for p in sorted(SAMPLES.glob("*/*.cu")) if "refused" not in str(p)]
     jobs = [(p, tmp_path / f"{p.parent.name}-{p.stem}", headers) for p in mains]
