@@ -134,6 +134,12 @@ def translate(command: Command) -> Translation:
     return Translation(tuple(translator.args), tuple(dict.fromkeys(translator.dropped)), cuda)
 
 
+def _is_toolkit(folder: str) -> bool:
+    """Whether an include folder holds NVIDIA's CUDA headers, whose place our own take."""
+    marks = ("cuda_runtime_api.h", os.path.join("crt", "host_config.h"))
+    return all(os.path.isfile(os.path.join(folder, mark)) for mark in marks)
+
+
 class _Translator:
     def __init__(self, directory: str) -> None:
         self.directory = directory
@@ -212,6 +218,9 @@ class _Translator:
             path = os.path.normpath(os.path.join(self.directory, item))
             if flag == "-include" and not os.path.exists(path):
                 path = item
+            if flag != "-include" and _is_toolkit(path):
+                self.dropped.append(f"{flag} {path}")
+                continue
             if flag == "-I":
                 self.args.append(f"-I{path}")
             else:

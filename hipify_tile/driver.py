@@ -196,7 +196,9 @@ def process_unit(job: Job) -> UnitReport:
     for fact in analysis.kernels:
         if fact.id not in reports:
             verdicts = None if executed is None else executed.get(fact.id, {})
-            reports[fact.id] = kernel_report(fact, emitted.get(fact.id, ()), verdicts)
+            reports[fact.id] = kernel_report(
+                fact, emitted.get(fact.id, ()), verdicts, target=job.options.target
+            )
     report = UnitReport(
         path=job.unit.path,
         files=analysis.files,

@@ -50,8 +50,8 @@ class Changes:
         return bool(self.create or self.update or self.delete or self.foreign)
 
 
-def plan(report: Report, compose: Compose, *, unverified: bool) -> dict[str, bytes]:
-    """Return the tree's files by relative path, the manifest included.
+def plan(report: Report, compose: Compose, out: Path, *, unverified: bool) -> dict[str, bytes]:
+    """Return the files of the tree at ``out`` by relative path, the manifest included.
 
     ``compose`` gets the kernels of one source file, whose path is relative to the root. Kernels
     that were not verified are left out unless ``unverified``.
@@ -70,10 +70,14 @@ def plan(report: Report, compose: Compose, *, unverified: bool) -> dict[str, byt
     for source in sorted(by_source):
         text, factories = compose(source, by_source[source])
         files[names[source]] = text.encode("utf-8", "replace")
-        rows += [_row(k, names[source], factories[k.id]) for k in by_source[source]]
+        rows += [_row(k, source, names[source], factories[k.id]) for k in by_source[source]]
     written = {row["id"] for row in rows}
-    rows += [_row(kernel, None, None) for kernel in report.kernels if kernel.id not in written]
-    files[MANIFEST] = _manifest(report, files, rows)
+    rows += [
+        _row(k, relative_to(k.file, base), None, None)
+        for k in report.kernels
+        if k.id not in written
+    ]
+    files[MANIFEST] = _manifest(report, os.path.relpath(base, out), files, rows)
     return files
 
 
@@ -101,9 +105,12 @@ def _module_path(source: str) -> str:
     return "/".join((*folders, f"_{name}.py" if name[0].isdigit() else f"{name}.py"))
 
 
-def _row(kernel: KernelReport, file: str | None, factory: str | None) -> dict[str, Any]:
+def _row(
+    kernel: KernelReport, source: str, file: str | None, factory: str | None
+) -> dict[str, Any]:
     return {
         "id": kernel.id,
+        "source": source,
         "mangled": kernel.mangled,
         "verdict": kernel.verdict.value,
         "level": kernel.level.value if kernel.level else None,
@@ -112,12 +119,15 @@ def _row(kernel: KernelReport, file: str | None, factory: str | None) -> dict[st
     }
 
 
-def _manifest(report: Report, files: dict[str, bytes], rows: list[dict[str, Any]]) -> bytes:
+def _manifest(
+    report: Report, root: str, files: dict[str, bytes], rows: list[dict[str, Any]]
+) -> bytes:
     data = {
         "generator": _GENERATOR,
         "schema": 1,
         "version": report.tool.version,
         "tilelang": report.tool.tilelang,
+        "root": root,
         "kernels": rows,
         "files": {path: _digest(raw) for path, raw in sorted(files.items())},
     }
@@ -142,6 +152,34 @@ def compare(files: dict[str, bytes], out: Path) -> Changes:
     gone = sorted(set(owned) - set(files))
     delete = [p for p in gone if (raw := _read(out / p)) is not None and _digest(raw) == owned[p]]
     return Changes(tuple(create), tuple(update), tuple(delete), tuple(foreign))
+
+
+def forgotten(files: dict[str, bytes], out: Path, *, partial: bool) -> tuple[str, ...]:
+    """Return the ids of kernels in the tree at ``out`` that ``files`` would lose unjudged.
+
+    A kernel of a source that was judged again is no loss, nor is one whose source is gone.
+    ``partial`` says that the run judged only a selection of the kernels of each source.
+    """
+    before = _read_manifest(out)
+    now = json.loads(files[MANIFEST])
+    judged = set() if partial else {row["source"] for row in _rows(now).values()}
+    kept = {(now["root"], key) for key, row in _rows(now).items() if row["file"]}
+    root = str(before.get("root", "")) if before else ""
+    return tuple(
+        sorted(
+            key
+            for key, row in _rows(before).items()
+            if row["file"]
+            and (root, key) not in kept
+            and (root != now["root"] or row.get("source") not in judged)
+            and (out / root / row.get("source", "")).is_file()
+        )
+    )
+
+
+def _rows(manifest: dict[str, Any] | None) -> dict[str, dict[str, Any]]:
+    rows = manifest.get("kernels", []) if manifest else []
+    return {str(row["id"]): row for row in rows if isinstance(row, dict) and "id" in row}
 
 
 def write(files: dict[str, bytes], out: Path) -> Changes:

@@ -41,7 +41,9 @@ def execute(request: session.Request, plan: Plan, stages: Stages | None = None) 
     status = exit_code(report)
     closing: list[tuple[str, str]] = []
     if plan.writes:
-        files = output.plan(report, compose, unverified=plan.unverified)
+        files = output.plan(report, compose, out, unverified=plan.unverified)
+        if not (plan.diff or plan.check or plan.dry_run):
+            _refuse_loss(files, out, partial=bool(request.only))
         status = max(status, _apply(files, out, plan, closing))
     if plan.report_dir is not None:
         closing.append(("report", session.write_reports(report, plan.report_dir)))
@@ -106,6 +108,16 @@ def _apply(files: dict[str, bytes], out: Path, plan: Plan, closing: list[tuple[s
         what = f"{written} of {len(files)} files to {shown}/" if changes else "nothing new"
         closing.append(("wrote", f"{what} (sources unchanged)"))
     return 0
+
+
+def _refuse_loss(files: dict[str, bytes], out: Path, *, partial: bool) -> None:
+    lost = output.forgotten(files, out, partial=partial)
+    if lost:
+        shown = ", ".join(lost[:3]) + (f" and {len(lost) - 3} more" if len(lost) > 3 else "")
+        raise session.UsageError(
+            f"{_shown(out)} holds kernels that this run did not judge: {shown}; "
+            "migrate the whole tree again, or write to another folder"
+        )
 
 
 def _shown(out: Path) -> str:

@@ -29,9 +29,13 @@ def kernel_report(
     *,
     extra: tuple[tuple[str, str], ...] = (),
     added: tuple[Diagnostic, ...] = (),
+    target: Target | None = None,
 ) -> KernelReport:
-    """Apply the rules to one kernel; ``verifications`` is None when nothing was executed."""
-    order = list(Level)
+    """Apply the rules to one kernel; ``verifications`` is None when nothing was executed.
+
+    ``target`` is what the user migrates to: its ladder decides which level is the kernel's.
+    """
+    order = ladder(target)
     levels = tuple(
         sorted(
             (
@@ -73,6 +77,16 @@ def kernel_report(
         diagnostics=found,
         extra=extra,
     )
+
+
+def ladder(target: Target | None) -> tuple[Level, ...]:
+    """Return the levels for ``target``, best first.
+
+    A program at level ``loop`` runs a block on one thread: on a GPU it is the last resort.
+    """
+    if target in (Target.CUDA, Target.HIP):
+        return Level.TILE, Level.SIMT, Level.LOOP
+    return Level.TILE, Level.LOOP, Level.SIMT
 
 
 def _verdict(fact: KernelFact, levels: Sequence[LevelReport]) -> tuple[Verdict, Level | None]:
@@ -143,6 +157,8 @@ def _as_note(d: Diagnostic) -> Diagnostic:
 
 def _cell(target: Target, levels: Sequence[LevelReport], verdict: Verdict) -> str | None:
     if verdict in (Verdict.VERIFIED, Verdict.UNVERIFIED):
+        order = ladder(target)
+        levels = sorted(levels, key=lambda item: order.index(item.level))
         for item in (*(x for x in levels if x.verified), *levels):
             if item.usable and item.emission is not None and target in item.emission.targets:
                 return item.level.value

@@ -43,6 +43,19 @@ def test_second_run_changes_nothing(cli, tree, tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == [".cache", "out", "src"]
 
 
+def test_a_run_on_a_part_loses_nothing(cli, tree, tmp_path):
+    tree({"a.cu": "fill", "sub/b.cu": "scale"})
+    cli("src", "-o", "out")
+    before = snapshot(tmp_path / "out")
+    for part in (("src/a.cu",), ("src", "--only", "fill")):
+        ran = cli(*part, "-o", "out")
+        assert ran.code == 2
+        assert snapshot(tmp_path / "out") == before
+    (tmp_path / "src/a.cu").write_text("__global__ void refused() {}\n")
+    cli("src", "-o", "out")
+    assert sorted(snapshot(tmp_path / "out")) == ["manifest.json", "sub/b_cu.py"]
+
+
 def test_same_stems_never_collide(cli, tree, tmp_path):
     tree({"axpy.cu": "a", "axpy.cuh": "b", "x/axpy.cu": "c", "a.b.cu": "d", "a_b.cu": "e"})
     cli("src", "-o", "out")

@@ -48,6 +48,14 @@ def test_nvcc_flags(tmp_path):
     )  # fmt: skip
 
 
+def test_include_folders_of_a_toolkit_are_dropped(tmp_path):
+    tree(tmp_path, {"tk/cuda_runtime_api.h": "", "tk/crt/host_config.h": "", "own/a.h": ""})
+    words = ("nvcc", "-Itk", "-isystem", "tk", "-Iown", "a.cu")
+    result = translate(Command("a.cu", str(tmp_path), words))
+    assert result.args == (f"-I{tmp_path}/own",)
+    assert result.dropped == (f"-I {tmp_path}/tk", f"-isystem {tmp_path}/tk")
+
+
 def test_old_dialects_are_raised_and_a_missing_response_file_is_listed(tmp_path):
     result = translate(Command("a.cu", str(tmp_path), ("nvcc", "--std", "c++11", "@gone", "a.cu")))
     assert result.args == ("-std=c++17",)

@@ -85,6 +85,15 @@ def test_a_verified_level_goes_before_a_higher_one_that_is_not():
     assert report.executed == (Target.CPU,)
 
 
+def test_on_a_gpu_a_program_of_one_thread_a_block_comes_last():
+    executed = {Level.TILE: UNKNOWN, Level.LOOP: OK, Level.SIMT: OK}
+    report = kernel_report(fact(), emitted(*ALL), executed)
+    assert dict(report.targets)[Target.CUDA] == "simt"
+    assert (report.level, dict(report.targets)[Target.CPU]) == (Level.LOOP, "loop")
+    asked = kernel_report(fact(), emitted(*ALL), executed, target=Target.CUDA)
+    assert asked.level is Level.SIMT
+
+
 def test_what_stops_another_level_costs_a_verified_kernel_nothing():
     report = kernel_report(fact(), emitted(Level.SIMT), {Level.SIMT: OK})
     assert report.verdict is Verdict.VERIFIED
