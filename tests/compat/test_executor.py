@@ -177,7 +177,7 @@ def oracles(tmp_path_factory: pytest.TempPathFactory) -> dict[str, LoadedOracle]
     loaded: dict[str, LoadedOracle] = {}
     # One library holds every kernel; a second entry per kernel is what build_oracle would append.
     tail = "".join(
-        f"TM_ENTRY void tm_case_{name}(void **a) {{ tm_oracle::call(&{name}, a); }}\n"
+        f"TM_ENTRY void tm_case_{name}(void **a) {{ tm_oracle::tm_call(&{name}, a); }}\n"
         for name in NAMES
     )
     library = build_cuda_text(KERNELS, "saxpy", cache, tail=tail)
