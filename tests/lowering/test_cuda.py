@@ -28,7 +28,7 @@ def texts(emitted) -> Texts:
     pairs = [(e.id, e.emission) for e in emitted if Target.CUDA in e.emission.targets]
     lowered, refused = lower_all(pairs, "cuda")
     assert not refused
-    assert not [key for key, text in lowered.items() if "gemm" in text.source]
+    assert not [key for key, text in lowered.items() if "tl::gemm" in text.source]
     return lowered
 
 
