@@ -88,8 +88,9 @@ class LaunchSource:
         fact = self._facts[turn % len(self._facts)]
         perturb = turn % 3 == 0
         launch = self._from_fact(fact, ragged=True)
-        for _ in range(8):
-            if not perturb or launch is None or max(launch.grid) > 1:
+        for attempt in range(12):  # at best several blocks along every axis
+            axes = self._rank() if attempt < 6 else 1
+            if not perturb or launch is None or sum(g > 1 for g in launch.grid) >= axes:
                 break
             launch = self._from_fact(fact, ragged=True)
         if launch is None:
@@ -210,7 +211,7 @@ class LaunchSource:
         axis = used[turn // 5 % len(used)]
         match turn % 5:
             case 1:
-                grid[axis] = 1
+                grid = [1 if a < self._rank() else g for a, g in enumerate(grid)]
             case 2:
                 many = [g * 4 + 1 if a < self._rank() else g for a, g in enumerate(grid)]
                 if math.prod(many) * _volume(block) <= self._max_threads:  # several items a thread
