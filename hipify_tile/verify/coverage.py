@@ -10,9 +10,11 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import re
 import shutil
 import subprocess
-from collections.abc import Collection, Iterator, Sequence
+import tempfile
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,8 +29,8 @@ from hipify_tile.verify.oracle import Instrument
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """``unreached`` and ``one_sided`` are line numbers with their files; ``lines`` were
-    executed.
+    """``unreached`` and ``one_sided`` are line numbers with their files; ``lines`` is how many
+    were executed.
     """
 
     lines: int
@@ -76,7 +78,7 @@ class Meter:
 
     def __init__(self, cache: Path, library: Path, fact: KernelFact, kernel: Kernel) -> None:
         self._notes = cache / "coverage"
-        self._data = cache / f"counters-{os.getpid()}"
+        self._data = Path(tempfile.mkdtemp(prefix="counters-", dir=cache))
         self._library = library
         self._mangled = fact.mangled
         self._relevant = relevant_lines(kernel)
@@ -100,39 +102,58 @@ class Meter:
 def measure(data: Sequence[Path], mangled: str, relevant: frozenset[tuple[str, int]]) -> Coverage:
     """Read the counters in ``data`` (``.gcda`` files) for one kernel.
 
-    Every line of the function ``mangled`` counts, and of other functions the lines in
-    ``relevant`` (inlined ``__device__`` functions): those may be executed through any instance.
-    Files compare by base name and line, because the reference build compiles copies.
+    Every line of the function ``mangled`` counts, and the lines in ``relevant`` of each other
+    function that was entered (inlined ``__device__`` functions): an instance of a template does
+    not stand for another one. A line that only functions have which nothing entered is unreached.
     """
     gcov = shutil.which("gcov")
     if gcov is None:
         raise CoverageError("gcov was not found")
-    names = {(os.path.basename(f), line) for f, line in relevant}
-    files = [file for report in _reports(gcov, data) for file in report["files"]]
-    functions = {f["name"] for file in files for f in file["functions"]}
-    mine = _named(mangled, functions)
-    own: dict[tuple[str, int], tuple[bool, bool]] = {}
-    other: dict[tuple[str, int], tuple[bool, bool]] = {}
-    for file in files:
-        base = os.path.basename(file["file"])
+    originals = _Originals(f for f, _ in relevant)
+    lines = frozenset((os.path.realpath(f), line) for f, line in relevant)
+    files = [(report, file) for report in _reports(gcov, data) for file in report["files"]]
+    functions = [f for _, file in files for f in file["functions"]]
+    mine = _named(mangled, {f["name"] for f in functions})
+    entered = mine | {f["name"] for f in functions if f["execution_count"] > 0}
+    found: dict[tuple[str, int], tuple[bool, bool]] = {}
+    idle: set[tuple[str, int]] = set()
+    for report, file in files:
+        path = originals.of(os.path.join(report["current_working_directory"], file["file"]))
         for line in file["lines"]:
-            key = (base, int(line["line_number"]))
-            full = line["count"] > 0 and not line["unexecuted_block"]
-            both = all(b["count"] > 0 or b["throw"] for b in line["branches"])
-            if line.get("function_name") in mine:
-                was = own.get(key, (True, True))
-                own[key] = (was[0] and full, was[1] and both)
-            elif key in names:
-                seen = other.get(key, (False, False))
-                other[key] = (seen[0] or full, seen[1] or both)
-    if not own:
+            key = (path, int(line["line_number"]))
+            function = line.get("function_name")
+            if function not in mine and key not in lines:
+                continue
+            if function in entered:
+                full = line["count"] > 0 and not line["unexecuted_block"]
+                both = all(b["count"] > 0 or b["throw"] for b in line["branches"])
+                was = found.get(key, (True, True))
+                found[key] = (was[0] and full, was[1] and both)
+            else:
+                idle.add(key)
+    if not mine:
         raise CoverageError(f"no counters for {mangled}")
-    every = own | {k: v for k, v in other.items() if k not in own}
     return Coverage(
-        sum(full for full, _ in every.values()),
-        tuple(sorted(k for k, (full, _) in every.items() if not full)),
-        tuple(sorted(k for k, (full, both) in every.items() if full and not both)),
+        sum(full for full, _ in found.values()),
+        tuple(sorted({k for k, (full, _) in found.items() if not full} | idle - found.keys())),
+        tuple(sorted(k for k, (full, both) in found.items() if full and not both)),
     )
+
+
+class _Originals:
+    """Which file of the project a path in the counters means: the reference build has copies of
+    them at ``…/overlay/absolute/path``.
+    """
+
+    def __init__(self, files: Iterable[str]) -> None:
+        self._known = frozenset(map(os.path.realpath, files))
+
+    def of(self, path: str) -> str:
+        """The original of ``path``, or ``path`` itself."""
+        real = os.path.realpath(path)
+        tails = (real[m.end() :] for m in re.finditer("/overlay(?=/)", real))
+        candidates = (os.path.realpath(tail) for tail in tails)
+        return next((c for c in candidates if c in self._known), real)
 
 
 def _reports(gcov: str, data: Sequence[Path]) -> Iterator[dict[str, Any]]:

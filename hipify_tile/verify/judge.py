@@ -318,7 +318,7 @@ class Judge:
         except CoverageError as error:
             return self._diagnostic("TM5007", notes=(f"coverage is unknown: {error}",))
         if coverage.unreached:
-            lines = ", ".join(f"{f}:{n}" for f, n in coverage.unreached[:5])
+            lines = ", ".join(f"{Path(f).name}:{n}" for f, n in coverage.unreached[:5])
             return self._diagnostic("TM5007", notes=(f"not executed: {lines}",))
         return None
 

@@ -40,18 +40,22 @@ def build(tmp_path, text, kernel):
     return ctypes.CDLL(str(library)).run, Meter(tmp_path, library, fact, kernel)
 
 
+def at(path, line):
+    return Leave("end", span=Span(str(path), line, 1, 0, 0))
+
+
 @pytest.fixture
 def meter(tmp_path):
     return build(tmp_path, SOURCE, Kernel("k", MANGLED, (), (), (), (), ()))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="gcov on Linux")
-def test_unreached_arm_on_a_shared_line_is_seen(meter):
+def test_unreached_arm_on_a_shared_line_is_seen(meter, tmp_path):
     run, coverage = meter
     y = (ctypes.c_float * 4)()
     run(4, y, 9)
     found = coverage.measure()
-    assert ("k.cpp", 2) in found.unreached
+    assert (str(tmp_path / "k.cpp"), 2) in found.unreached
     run(4, y, 1)
     found = coverage.measure()
     assert not found.unreached and not found.one_sided and found.lines >= 2
@@ -72,11 +76,11 @@ template <typename Op> void k(float *y, int i, Op op) {
 extern "C" void run(float *y) { k(y, 0, Clamp<float>()); }
 """
     mangled = "_Z1kI5ClampIfEEvPfiT_"
-    body = tuple(Leave("end", span=Span("k.cpp", line, 1, 0, 0)) for line in (3, 4))
+    body = tuple(at(tmp_path / "k.cpp", line) for line in (3, 4))
     run, coverage = build(tmp_path, source, Kernel("k", mangled, (), (), (), (), body))
     y = (ctypes.c_float * 1)(1.0)
     run(y)
-    assert ("k.cpp", 3) in coverage.measure().unreached
+    assert (str(tmp_path / "k.cpp"), 3) in coverage.measure().unreached
     y[0] = 9.0
     run(y)
     assert not coverage.measure().unreached
@@ -101,3 +105,53 @@ extern "C" void run(int *x) {
         run, coverage = build(folder, source, Kernel("k", mangled, (), (), (), (), ()))
         run((ctypes.c_int * 1)(1))
         assert bool(coverage.measure().unreached) == unreached
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="gcov on Linux")
+def test_a_file_of_the_same_name_covers_nothing(tmp_path):
+    text = """\
+inline void NAME(volatile int *a) {
+  if (*a > 4) *a = 4;
+  else *a += 1;
+}
+"""
+    for folder in ("left", "right"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "clamp.h").write_text(text.replace("NAME", folder))
+    source = """\
+#include "left/clamp.h"
+#include "right/../right/clamp.h"
+void k(int *y) { left(y), right(y + 1); }
+extern "C" void run(int *y) { k(y); }
+"""
+    files = [tmp_path / folder / "clamp.h" for folder in ("left", "right")]
+    body = tuple(at(file, line) for file in files for line in (2, 3))
+    run, coverage = build(tmp_path, source, Kernel("k", "_Z1kPi", (), (), (), (), body))
+    run((ctypes.c_int * 2)(1, 9))
+    run((ctypes.c_int * 2)(9, 9))
+    assert coverage.measure().unreached == ((str(files[1]), 3),)
+    run((ctypes.c_int * 2)(9, 1))
+    assert not coverage.measure().unreached
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="gcov on Linux")
+def test_an_instance_does_not_cover_another_one(tmp_path):
+    source = """\
+template <int N> inline void most(volatile int *a) {
+  if (*a > N) *a = N;
+  else *a += 1;
+}
+inline void never(volatile int *a) {
+  *a += 1;
+}
+void k(int *y) { most<4>(y), most<5>(y + 1); }
+extern "C" void run(int *y) { if (*y < 0) most<6>(y), never(y); else k(y); }
+"""
+    file = tmp_path / "k.cpp"
+    body = tuple(at(file, line) for line in (2, 3, 6))
+    run, coverage = build(tmp_path, source, Kernel("k", "_Z1kPi", (), (), (), (), body))
+    run((ctypes.c_int * 2)(1, 9))
+    run((ctypes.c_int * 2)(9, 9))
+    assert coverage.measure().unreached == ((str(file), 3), (str(file), 6))
+    run((ctypes.c_int * 2)(9, 1))
+    assert coverage.measure().unreached == ((str(file), 6),)
