@@ -8,10 +8,11 @@ original whose result is one. Anything less is ``unverified`` with the reason, a
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
@@ -21,14 +22,15 @@ import numpy as np
 from hipify_tile.analyzer.model import KernelFact, LaunchFact
 from hipify_tile.diagnostics.model import Diagnostic
 from hipify_tile.diagnostics.registry import diagnostic
-from hipify_tile.ir.expr import Const, Expr, Index, IndexKind, transform
+from hipify_tile.ir.expr import Expr
 from hipify_tile.ir.printer import print_expr
 from hipify_tile.ir.simt import Kernel, Scope
 from hipify_tile.rewriter.model import Emission, Level
+from hipify_tile.verify.assumptions import broken_by, geometry, holds, launch_names
 from hipify_tile.verify.cases import Array, Case, save_case, with_flush
 from hipify_tile.verify.compare import Comparison, compare, unequal
 from hipify_tile.verify.coverage import Coverage, CoverageError
-from hipify_tile.verify.evaluate import UnevaluableError, evaluate, evaluate_int
+from hipify_tile.verify.evaluate import UnevaluableError, evaluate_int
 from hipify_tile.verify.inputs import CaseSearch, Original, Ran
 from hipify_tile.verify.model import Outcome, Verification
 from hipify_tile.verify.reference import (
@@ -56,6 +58,10 @@ class Limits:
     seconds: float = 20.0
 
 
+UNMET = "an assumed launch condition does not hold"
+WIDEST = 1 << 26
+"""Bytes by which the buffers of a case may grow to the shapes that an emission declares."""
+
 _ALIASED = {2: slice(0, None, 2), 5: slice(1, None, 2)}
 """After how many cases which of the variants with aliases are taken, where they are many."""
 
@@ -79,6 +85,7 @@ class _Level:
     emission: Emission
     rewritten: Rewritten
     compared: int = 0
+    shown: set[str] = field(default_factory=set)
     skipped: Counter[str] = field(default_factory=Counter)
     max_abs: float = 0.0
     max_rel: float = 0.0
@@ -135,6 +142,8 @@ class Judge:
 
     def judge(self) -> dict[Level, Verification]:
         """Run the cases and return the verdicts."""
+        for item in self._levels:
+            item.failure = self._misfit(item)
         self._run_cases()
         gap = self._gap()
         return {
@@ -181,7 +190,8 @@ class Judge:
             self._search.launches.insist()
             return False
         if any(
-            item.failure is None and item.compared < self._limits.least_cases
+            item.failure is None
+            and (item.compared < self._limits.least_cases or not self._written() <= item.shown)
             for item in self._levels
         ):
             return False
@@ -203,12 +213,7 @@ class Judge:
             if intended and not alias and answer.status == "":
                 self._seen.problem = self._seen.problem or f"{answer.problem}; {case}"
             return
-        before, globals_before = initial(case)
-        for name, data in {**before, **globals_before}.items():
-            after = answer.memory[name] if name in answer.memory else answer.globals[name]
-            if unequal(data, after).any():
-                self._seen.changed.add(name)
-                self._seen.changed |= {n for n, m in case.memory.items() if m.alias == name}
+        self._seen.changed |= _changed(case, answer)
         self._seen.cases.append(str(case))
         self.accepted.append((case, answer))
         for item in self._levels:
@@ -218,11 +223,11 @@ class Judge:
     def _hold(self, item: _Level, case: Case, answer: Reference) -> None:
         emission = item.emission
         for assumption in emission.assumes:
-            if _holds(assumption, case, _names(case)):
+            if holds(assumption, launch_names(case.launch)):
                 continue
-            if case.launch.real and _holds(assumption, case, _geometry(case)) is False:
-                item.failure = self._unfit(item, assumption, case)
-            item.skipped["an assumed launch condition does not hold"] += 1
+            if case.launch.real and holds(assumption, geometry(case.launch)) is False:
+                item.failure = self._unfit(item, assumption, str(case.launch))
+            item.skipped[f"{UNMET}: {print_expr(assumption)}"] += 1
             return
         bounds: Bounds = dict(answer.bounds)
         if emission.tolerance:
@@ -232,7 +237,12 @@ class Judge:
                 return
             for name, bound in derived.items():
                 bounds[name] = np.maximum(bounds[name], bound) if name in bounds else bound
-        wide, expected, origins = _widen(case, answer, emission)
+        shown = _changed(case, answer, bounds)
+        widened = _widen(case, answer, emission)
+        if widened is None:
+            item.skipped[f"the declared shapes take more than {WIDEST >> 20} MiB"] += 1
+            return
+        wide, expected, origins = widened
         for end_flush, order, poison in _variants(case, emission.level):
             cpu = time.process_time()
             ran = item.rewritten.run(with_flush(wide, end_flush), order, poison)
@@ -255,6 +265,10 @@ class Judge:
         if bounds:
             terms = self._terms(emission, case) if emission.tolerance else case.launch.threads
             item.tolerance = max(item.tolerance, gamma(terms + 2, _dtype_of(bounds, answer)))
+        if not shown and any(np.isposinf(b).any() for b in bounds.values()):
+            item.skipped["the error bounds of all that changes are infinite"] += 1
+            return
+        item.shown |= shown
         item.compared += 1
 
     def _keep(
@@ -270,7 +284,7 @@ class Judge:
     def _terms(self, emission: Emission, case: Case) -> int:
         if emission.reduction_terms is not None:
             try:
-                return max(1, evaluate_int(emission.reduction_terms, _names(case)))
+                return max(1, evaluate_int(emission.reduction_terms, launch_names(case.launch)))
             except UnevaluableError:
                 pass
         return case.launch.threads
@@ -328,10 +342,14 @@ class Judge:
         if item.compared < self._limits.least_cases:
             notes = [f"only {item.compared} cases were compared"]
             notes += [f"{n} skipped: {why}" for why, n in item.skipped.most_common(3)]
-            code = "TM5005" if self._seen.ended else "TM5007"
-            return self._verification(
-                item, Outcome.UNVERIFIED, self._diagnostic(code, notes=tuple(notes))
-            )
+            late = self._seen.ended and item.skipped.total() < self._limits.least_cases
+            why = self._diagnostic("TM5005" if late else "TM5007", notes=tuple(notes))
+            return self._verification(item, Outcome.UNVERIFIED, why)
+        if unshown := sorted(self._written() - item.shown):
+            note = f"no case that could be compared changes {', '.join(unshown)}"
+            notes = [note, *(f"{n} skipped: {why}" for why, n in item.skipped.most_common(3))]
+            lacking = self._diagnostic("TM5007", notes=tuple(notes))
+            return self._verification(item, Outcome.UNVERIFIED, lacking)
         return self._verification(item, Outcome.VERIFIED)
 
     def _stopped(self, item: _Level, case: Case, ran: Ran) -> Verification:
@@ -345,10 +363,20 @@ class Judge:
             )
         return self._verification(item, Outcome.MISMATCH, self._diagnostic("TM5001", notes=notes))
 
-    def _unfit(self, item: _Level, assumption: Expr, case: Case) -> Verification:
+    def _misfit(self, item: _Level) -> Verification | None:
+        """A verdict if the values of a launch site break a condition of the emission."""
+        for assumption in item.emission.assumes:
+            fact = broken_by(assumption, self._kernel, self._launches)
+            if fact is not None:
+                return self._unfit(
+                    item, assumption, f"{Path(fact.span.file).name}:{fact.span.line}"
+                )
+        return None
+
+    def _unfit(self, item: _Level, assumption: Expr, launch: str) -> Verification:
         notes = (
             f"level {item.emission.level.value} is exact where {print_expr(assumption)}",
-            f"a launch of the program is not so: {case.launch}",
+            f"a launch of the program is not so: {launch}",
         )
         why = self._diagnostic("TM5007", notes=notes)
         return self._verification(item, Outcome.UNVERIFIED, why)
@@ -385,41 +413,30 @@ def _variants(case: Case, level: Level) -> tuple[tuple[bool, str, int], ...]:
     return (here, "forward", 0), (there, "reverse", 1), (here, "shuffle", 0)
 
 
-def _names(case: Case) -> dict[str, int | float | bool]:
-    return {**case.launch.scalars, **_geometry(case)}
-
-
-def _geometry(case: Case) -> dict[str, int | float | bool]:
-    names: dict[str, int | float | bool] = {}
-    for axis, letter in enumerate("xyz"):
-        names[f"grid_{letter}"] = case.launch.grid[axis]
-        names[f"block_{letter}"] = case.launch.block[axis]
-    names["shared_bytes"] = case.launch.shared_bytes
-    return names
-
-
-def _holds(assumption: Expr, case: Case, names: Mapping[str, int | float | bool]) -> bool | None:
-    """Whether the launch condition is true for ``case``; None where ``names`` do not tell."""
-
-    def launch_value(expr: Expr) -> Expr:
-        match expr:
-            case Index(kind=IndexKind.BLOCK_DIM):
-                return Const(case.launch.block[expr.axis], expr.type)
-            case Index(kind=IndexKind.GRID_DIM):
-                return Const(case.launch.grid[expr.axis], expr.type)
-            case _:
-                return expr
-
-    try:
-        return bool(evaluate(transform(assumption, launch_value), names))
-    except UnevaluableError:
-        return None
+def _changed(case: Case, answer: Reference, bounds: Bounds | None = None) -> set[str]:
+    """Pointer leaves and globals with an element that the original changes to a value that a
+    rewrite is held to: not one whose error bound is infinite.
+    """
+    before, globals_before = initial(case)
+    out: set[str] = set()
+    for name, data in {**before, **globals_before}.items():
+        after = answer.memory[name] if name in answer.memory else answer.globals[name]
+        differ = unequal(data, after)
+        if bounds is not None and name in bounds:
+            differ &= ~np.isposinf(bounds[name])
+        if differ.any():
+            out |= {name, *(n for n, m in case.memory.items() if m.alias == name)}
+    return out
 
 
 def _widen(
     case: Case, answer: Reference, emission: Emission
-) -> tuple[Case, dict[str, Array], dict[str, int]]:
-    """Grow buffers to the shapes that the emission declares, with elements that must not change."""
+) -> tuple[Case, dict[str, Array], dict[str, int]] | None:
+    """Grow buffers to the shapes that the emission declares, with elements that must not change.
+
+    None where that would add more than ``WIDEST`` bytes.
+    """
+    room = WIDEST
     memory = dict(case.memory)
     expected: dict[str, Array] = dict(answer.memory)
     for argument in emission.arguments:
@@ -428,10 +445,14 @@ def _widen(
         if not shape or len(shape) != len(argument.shape) or held is None or held.alias:
             continue
         try:
-            count = int(np.prod([max(0, evaluate_int(e, _names(case))) for e in shape]))
+            names = launch_names(case.launch)
+            count = math.prod(max(0, evaluate_int(e, names)) for e in shape)
         except UnevaluableError:
             continue
         missing = count - (held.data.size - held.origin)
+        room -= max(0, missing) * held.data.itemsize
+        if room < 0:
+            return None
         if missing > 0:
             seed = np.random.default_rng(count)
             extra = seed.integers(0, 5, missing).astype(held.data.dtype)

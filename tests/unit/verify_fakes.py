@@ -25,7 +25,7 @@ from hipify_tile.ir.simt import Buffer, Kernel, Param, Scope
 from hipify_tile.ir.span import Span
 from hipify_tile.ir.stmt import Assign, If, Store
 from hipify_tile.ir.types import F32, I32, U32, ScalarType
-from hipify_tile.rewriter.model import Emission, Level
+from hipify_tile.rewriter.model import Argument, Emission, Level
 from hipify_tile.verify.cases import Case
 from hipify_tile.verify.coverage import Coverage
 from hipify_tile.verify.inputs import Ran
@@ -144,8 +144,12 @@ def kernel(
     )  # fmt: skip
 
 
-def emission(tolerance: str = "", assumes: tuple[Expr, ...] = ()) -> Emission:
-    return Emission(Level.LOOP, "k", "", (), "", (), (), (), assumes, tolerance=tolerance)
+def emission(
+    tolerance: str = "",
+    assumes: tuple[Expr, ...] = (),
+    arguments: tuple[Argument, ...] = (),
+) -> Emission:
+    return Emission(Level.LOOP, "k", "", (), "", (), arguments, (), assumes, tolerance=tolerance)
 
 
 FULL = Coverage(1, (), ())
@@ -159,14 +163,16 @@ def judge(
     *,
     tolerance: str = "",
     assumes: tuple[Expr, ...] = (),
+    arguments: tuple[Argument, ...] = (),
     coverage: Coverage = FULL,
     seed: int = 1,
     launches: Sequence[LaunchFact] = (),
     save_failures: Path | None = None,
 ) -> Verification:
     fact = KernelFact("k.cu:k", "", "k", "k", "k", "_Z1k", (), "", _SPAN, "", ir)
+    rewrites = [(emission(tolerance, assumes, arguments), Fake(rewrite))]
     found = Judge(
-        fact, ir, launches, Fake(original), [(emission(tolerance, assumes), Fake(rewrite))],
+        fact, ir, launches, Fake(original), rewrites,
         measure=lambda: coverage, seed=seed, limits=Limits(cases=8, most_cases=16, seconds=SECONDS),
         save_failures=save_failures,
     ).judge()  # fmt: skip

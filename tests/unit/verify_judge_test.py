@@ -16,6 +16,7 @@ from hipify_tile.analyzer.model import LaunchFact
 from hipify_tile.ir.expr import Compare, CompareOp, Const, Var
 from hipify_tile.ir.stmt import If
 from hipify_tile.ir.types import BOOL, F32, I32, I64, U32
+from hipify_tile.rewriter.model import Argument, ArgumentRole
 from hipify_tile.verify.coverage import Coverage
 from hipify_tile.verify.model import Outcome
 
@@ -305,6 +306,67 @@ def test_a_launch_that_breaks_an_assumption_is_not_verified():
         assert found.outcome is outcome, found
     assert codes(found) == ["TM5007"]
     assert "level loop is exact where grid_x == 1" in found.diagnostics[0].notes
+
+
+def test_a_condition_on_scalars_is_held_against_launch_sites_and_cases():
+    ir = fakes.kernel({"x": (F32, False), "y": (F32, True)}, {"n": I32})
+    launch = shifted_launch(None)  # with n = 90
+    for most, outcome in ((100, Outcome.VERIFIED), (89, Outcome.UNVERIFIED)):
+        small = Compare(CompareOp.LE, Var("n", I32), Const(most, I32), BOOL)
+        found = fakes.judge(ir, from_the_left, from_the_left, launches=[launch], assumes=(small,))
+        assert found.outcome is outcome, found
+    assert codes(found) == ["TM5007"]
+    assert found.diagnostics[0].notes == (
+        "level loop is exact where n <= 89",
+        "a launch of the program is not so: k.cu:1",
+    )
+    never = Compare(CompareOp.GT, Var("n", I32), Const(1 << 30, I32), BOOL)
+    found = fakes.judge(ir, from_the_left, from_the_left, assumes=(never,))
+    assert found.outcome is Outcome.UNVERIFIED and codes(found) == ["TM5007"]
+    assert "an assumed launch condition does not hold: n > 1073741824" in str(found.diagnostics)
+
+
+def test_elements_with_infinite_error_bounds_are_no_evidence():
+    ir = fakes.kernel({"x": (F32, False), "y": (F32, True), "z": (F32, True)}, {"n": I32})
+
+    def overflows(t):
+        i = t.bx * t.bdx + t.tx
+        if i < t.n:
+            t.y[i] = np.float32(np.inf)
+
+    def zero(t):
+        i = t.bx * t.bdx + t.tx
+        if i < t.n:
+            t.y[i] = np.float32(0)
+
+    def also(body):
+        def both(t):
+            body(t)
+            i = t.bx * t.bdx + t.tx
+            if i < t.n:
+                t.z[i] = np.float32(i)
+
+        return both
+
+    alone = fakes.kernel({"x": (F32, False), "y": (F32, True)}, {"n": I32})
+    for kernel, original, rewrite in (
+        (alone, overflows, zero),
+        (ir, also(overflows), also(zero)),
+    ):
+        found = fakes.judge(kernel, original, rewrite, tolerance="reassociated sum")
+        assert found.outcome is Outcome.UNVERIFIED and codes(found) == ["TM5007"], found
+    assert found.diagnostics[0].notes[0] == "no case that could be compared changes y"
+
+
+def test_shapes_too_large_to_build_are_refused():
+    ir = fakes.kernel({"x": (F32, False), "y": (F32, True)}, {"n": I32})
+    for count, outcome in ((1 << 16, Outcome.VERIFIED), (1 << 40, Outcome.UNVERIFIED)):
+        argument = Argument(
+            "x", ArgumentRole.BUFFER, "float32", "x", shape=(Const(count, I64), Const(1, I64))
+        )
+        found = fakes.judge(ir, from_the_left, from_the_left, arguments=(argument,))
+        assert found.outcome is outcome, found
+    assert codes(found) == ["TM5007"] and "more than 64 MiB" in str(found.diagnostics)
 
 
 def test_a_store_behind_one_of_many_tests_is_found():
