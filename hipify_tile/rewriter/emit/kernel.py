@@ -14,12 +14,13 @@ from hipify_tile.ir.expr import Cast, Expr, Index, IndexKind, Var
 from hipify_tile.ir.loop import Nest
 from hipify_tile.ir.simt import Buffer, Kernel, Param, Scope
 from hipify_tile.ir.stmt import For, Stmt, walk_stmts
-from hipify_tile.ir.types import I32, U32, ScalarType
+from hipify_tile.ir.types import BOOL, I32, U32, ScalarType
 from hipify_tile.rewriter.emit.atomics import GPU_INCLUDES, AtomicPrinter
 from hipify_tile.rewriter.emit.bindings import bindings
 from hipify_tile.rewriter.emit.expressions import ExpressionPrinter
 from hipify_tile.rewriter.emit.literals import F32_HELPER, F64_HELPER
 from hipify_tile.rewriter.emit.materialize import materialize
+from hipify_tile.rewriter.emit.nesting import Nesting
 from hipify_tile.rewriter.emit.outline import Outliner
 from hipify_tile.rewriter.emit.provenance import Provenance
 from hipify_tile.rewriter.emit.statements import INDENT, WIDTH, StatementPrinter, declaration
@@ -90,12 +91,17 @@ def _emit(function: Function, provenance: Provenance) -> Emission:
     printer = ExpressionPrinter(names)
     outliner = Outliner(printer, namer, list(done.locals))
     body = outliner.body(done.body, 3)
+    nesting = Nesting(namer)
+    shallow = nesting.limit(body)
+    if nesting.flags:
+        body, bound = shallow, bound & bindings(shallow, locals_, immutable)
+        printer.names = {**printer.names, **{n: n for n in nesting.flags}}
     names = dict(printer.names)
     atomics = AtomicPrinter(printer, {b.name: b.dtype for b in function.buffers})
     lines = list(StatementPrinter(printer, atomics).lines(body, 3))
     head = [
         f"{INDENT * 3}{declaration(names[n], t)}"
-        for n, t in outliner.locals
+        for n, t in (*outliner.locals, *((n, BOOL) for n in nesting.flags))
         if n not in bound and _is_variable(n, body)
     ]
     text = FactoryText(function, names, printer, atomics, provenance)
