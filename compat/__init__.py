@@ -27,9 +27,15 @@ def runtime_source_dir() -> Path:
 
 
 def user_cache_dir() -> Path:
-    """Return this user's cache folder for compiled artefacts (not created)."""
+    """Return ``$TILE_MIGRATE_CACHE``, else ``tile-migrate`` in the user's cache folder.
+
+    The folder is not created.
+    """
+    own = os.environ.get("TILE_MIGRATE_CACHE")
+    if own:
+        return Path(own)
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(base) / "hipify-tile"
+    return Path(base) / "tile-migrate"
 
 
 def library_path(name: str) -> Path:

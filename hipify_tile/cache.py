@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from hipify_tile.analyzer.model import CompileUnit
+from hipify_tile.compat import user_cache_dir
 
 T = TypeVar("T")
 
@@ -28,11 +29,7 @@ _DAMAGED = (OSError, pickle.UnpicklingError, EOFError, AttributeError, ImportErr
 
 def default_directory() -> Path:
     """Return ``$TILE_MIGRATE_CACHE``, else ``tile-migrate`` in the user's cache folder."""
-    own = os.environ.get("TILE_MIGRATE_CACHE")
-    if own:
-        return Path(own)
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(base) / "tile-migrate"
+    return user_cache_dir()
 
 
 def tool_fingerprint(extra: Iterable[str] = ()) -> str:

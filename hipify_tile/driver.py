@@ -90,8 +90,8 @@ class Options:
     """What a run does to each unit.
 
     ``only`` and ``keep`` are shell patterns on a kernel's name, qualified name or id; a kernel they
-    exclude stays CUDA (TM0010). ``level`` restricts the ladder to one rung, ``target`` to rungs
-    that run on it.
+    exclude stays CUDA (TM0010). ``level`` restricts the ladder to one rung (TM0014 where another
+    one was emitted), ``target`` to rungs that run on it.
     """
 
     verify: bool = False
@@ -167,7 +167,21 @@ def run_project(
     reports = run_units(project.units, options, stages, progress)
     seen = {path for report in reports for path in report.user_files}
     alone = [unit for unit in project.headers if unit.path not in seen]
-    return reports + run_units(alone, options, stages, progress) if alone else reports
+    if not alone:
+        return reports
+    before = len(reports)
+
+    def further(done: int, total: int, report: UnitReport) -> None:
+        if progress is not None:
+            progress(before + done, before + total, report)
+
+    return reports + run_units(alone, options, stages, further)
+
+
+def unmatched(patterns: Iterable[str], units: Iterable[UnitReport]) -> tuple[str, ...]:
+    """Return those ``patterns`` (as in ``Options``) that match no kernel of ``units``."""
+    kernels = [kernel.names for unit in units for kernel in unit.kernels]
+    return tuple(p for p in patterns if not any(_matches(names, (p,)) for names in kernels))
 
 
 def cached_report(job: Job) -> UnitReport | None:
@@ -196,8 +210,13 @@ def process_unit(job: Job) -> UnitReport:
     for fact in analysis.kernels:
         if fact.id not in reports:
             verdicts = None if executed is None else executed.get(fact.id, {})
+            results = emitted.get(fact.id, ())
             reports[fact.id] = kernel_report(
-                fact, emitted.get(fact.id, ()), verdicts, target=job.options.target
+                fact,
+                _restrict(results, job.options, fact),
+                verdicts,
+                added=_left_out(results, job.options, fact),
+                target=job.options.target,
             )
     report = UnitReport(
         path=job.unit.path,
@@ -224,9 +243,7 @@ def _emit_all(
             reports[fact.id] = kernel_report(replace(fact, kernel=None), added=(request,))
         elif fact.kernel is not None:
             try:
-                emitted[fact.id] = _restrict(
-                    job.stages.emit(fact.kernel, job.unit.root), job.options, fact
-                )
+                emitted[fact.id] = job.stages.emit(fact.kernel, job.unit.root)
             except Exception:
                 reports[fact.id] = _failed_kernel(fact, traceback.format_exc())
     return emitted, reports
@@ -239,7 +256,9 @@ def _execute(
     reports: dict[str, KernelReport],
 ) -> tuple[Executed, dict[str, KernelReport]]:
     """Execute the whole unit at once; on a bug, kernel by kernel to find the one that has it."""
-    usable = {k: v for k, v in emitted.items() if any(r.emission is not None for r in v)}
+    facts = {fact.id: fact for fact in analysis.kernels}
+    wanted = {k: _restrict(v, job.options, facts[k]) for k, v in emitted.items()}
+    usable = {k: v for k, v in wanted.items() if any(r.emission is not None for r in v)}
     if not usable:
         return {}, reports
     try:
@@ -275,13 +294,29 @@ def _restrict(
     )
 
 
+def _left_out(
+    results: tuple[LevelResult, ...], options: Options, fact: KernelFact
+) -> tuple[Diagnostic, ...]:
+    """TM0014 where ``options.level`` has no emission and another level has."""
+    if options.level is None or any(
+        r.emission is not None for r in results if r.level is options.level
+    ):
+        return ()
+    others = ", ".join(r.level.value for r in results if r.emission is not None)
+    if not others:
+        return ()
+    headline = f"level {options.level.value} cannot be had; {others} can"
+    return (diagnostic("TM0014", fact.span, kernel=fact.id, headline=headline),)
+
+
 def _selected(fact: KernelFact, options: Options) -> bool:
     names = (fact.name, fact.qualified, fact.id)
+    wanted = not options.only or _matches(names, options.only)
+    return wanted and not _matches(names, options.keep)
 
-    def matches(patterns: Iterable[str]) -> bool:
-        return any(fnmatchcase(name, pattern) for pattern in patterns for name in names)
 
-    return (not options.only or matches(options.only)) and not matches(options.keep)
+def _matches(names: Iterable[str], patterns: Iterable[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns for name in names)
 
 
 def _failed_kernel(fact: KernelFact, text: str) -> KernelReport:

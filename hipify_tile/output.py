@@ -213,6 +213,7 @@ def write(files: dict[str, bytes], out: Path) -> Changes:
 def diff(files: dict[str, bytes], out: Path, shown: str) -> str:
     """Return a unified diff from the tree at ``out`` to ``files``; ``shown`` names the tree."""
     changes = compare(files, out)
+    name = shown.strip("/")
     parts: list[str] = []
     touched = (*changes.create, *changes.update, *changes.foreign, *changes.delete)
     for path in sorted(touched):
@@ -221,8 +222,8 @@ def diff(files: dict[str, bytes], out: Path, shown: str) -> str:
         parts += difflib.unified_diff(
             old.decode("utf-8", "replace").splitlines(keepends=True),
             new.decode("utf-8", "replace").splitlines(keepends=True),
-            "/dev/null" if path in changes.create else f"a/{shown}/{path}",
-            "/dev/null" if path in changes.delete else f"b/{shown}/{path}",
+            "/dev/null" if path in changes.create else f"a/{name}/{path}",
+            "/dev/null" if path in changes.delete else f"b/{name}/{path}",
         )
     return "".join(parts)
 

@@ -115,8 +115,14 @@ class _Finder:
         units, headers = self.classify(files, root)
         self.note_dropped(units)
         if not units and not self.problems:
-            where = Span(str(paths[0]), 1, 1, 0, 0) if paths else None
-            self.problems.append(diagnostic("TM0009", where, help="name a folder with .cu files"))
+            searched = ", ".join(os.path.relpath(p) for p in paths)
+            self.problems.append(
+                diagnostic(
+                    "TM0009",
+                    headline=f"no CUDA source was found in {searched}" if paths else "",
+                    help="name a folder with .cu files",
+                )
+            )
         return Project(str(root), tuple(units), tuple(headers), tuple(self.problems))
 
     def classify(

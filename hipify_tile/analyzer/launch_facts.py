@@ -131,6 +131,7 @@ class LaunchFacts:
             block_text=self._text(launch.block),
             shared_text=self._text(launch.shared),
             resolved=kernel is not None,
+            settled=tuple(sorted(values.settled & set(values.hints))),
         )
 
     def _arguments(self, launch: Launch) -> tuple[Any, ...]:

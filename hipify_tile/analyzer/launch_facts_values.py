@@ -71,7 +71,9 @@ class Scope:
 
 
 class HostValues:
-    """Evaluates host expressions of one unit; ``hints`` collects what its symbols start with."""
+    """Evaluates host expressions of one unit; ``hints`` collects what its symbols start with,
+    ``settled`` those that get one value only.
+    """
 
     def __init__(self, inventory: Inventory) -> None:
         """Evaluate in the context of ``inventory``."""
@@ -81,6 +83,7 @@ class HostValues:
         self._taken: set[str] = set()
         self._depth = 0
         self.hints: dict[str, int | float] = {}
+        self.settled: set[str] = set()
 
     def scope(self, function: Function) -> Scope:
         """Return the scope of a launch in ``function``."""
@@ -256,7 +259,10 @@ class HostValues:
             value = self.scalar(definition, scope)
             if value is not None:
                 return fold_cast(value, type_)
-        return self._symbol(decl, type_, scope, definition or var_init(decl))
+        symbol = self._symbol(decl, type_, scope, definition or var_init(decl))
+        if definition is not None and isinstance(symbol, Var):
+            self.settled.add(symbol.name)
+        return symbol
 
     def definition(self, decl: Any, scope: Scope) -> Any | None:
         """Return the only expression that a variable ever gets, None if there are more or none."""

@@ -53,6 +53,7 @@ class LaunchFact:
     that variable's value it points (None unknown), so that equal names mean overlapping pointers.
     ``pointer_owned`` says that the root holds an allocation of its own: two such roots with
     different names are distinct, of any others nothing is known.
+    ``settled`` names the symbols with a hint that never get another value.
     """
 
     kernel_usr: str
@@ -72,6 +73,7 @@ class LaunchFact:
     block_text: str = ""
     shared_text: str = ""
     resolved: bool = True
+    settled: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

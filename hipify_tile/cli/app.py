@@ -6,18 +6,34 @@ here, so that help is instant.
 
 from __future__ import annotations
 
+import difflib
 import io
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from hipify_tile import __version__
 from hipify_tile.cli import api, config, doctor, explain, run, verify
+from hipify_tile.cli.refusal import refuse
 
 _DEFAULT = "run"
+
+
+class _NamelessContext(typer.Context):
+    @property
+    def command_path(self) -> str:
+        """The program's name: the default command's own is never typed."""
+        return self.parent.command_path if self.parent else super().command_path
+
+
+class DefaultCommand(TyperCommand):
+    """The command that needs no name; its messages show none."""
+
+    context_class = _NamelessContext
 
 
 class DefaultCommandGroup(TyperGroup):
@@ -31,8 +47,15 @@ class DefaultCommandGroup(TyperGroup):
         first = next((word for word in args if not word.startswith("-")), None)
         top = args and args[0] in ("--help", "-h", "--version")
         if args and not top and (first not in self.commands or args[0] != first):
+            self._misspelled(args[0])
             args = [_DEFAULT, *args]
         return super().parse_args(ctx, args)
+
+    def _misspelled(self, word: str) -> None:
+        """Refuse a first word that is no path and nearly a command."""
+        near = difflib.get_close_matches(word, [c for c in self.commands if c != _DEFAULT], 1, 0.75)
+        if near and not Path(word).exists():
+            refuse(f"{word}: no such command, file or folder; did you mean `{near[0]}`?")
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Show the default command's help, then the other commands."""
@@ -56,7 +79,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
 )
-app.command(_DEFAULT)(run.run)
+app.command(_DEFAULT, cls=DefaultCommand)(run.run)
 app.command("verify")(verify.verify)
 app.command("explain")(explain.explain)
 app.command("doctor")(doctor.doctor)

@@ -12,8 +12,9 @@ from hipify_tile import output
 from hipify_tile.cli import session
 from hipify_tile.cli.options import Format
 from hipify_tile.driver import Stages
-from hipify_tile.report.assemble import exit_code
-from hipify_tile.report.model import KernelReport, Verdict
+from hipify_tile.report.assemble import exit_code, exit_reasons
+from hipify_tile.report.model import KernelReport, Report, Verdict
+from hipify_tile.report.terminal import exit_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +39,22 @@ def execute(request: session.Request, plan: Plan, stages: Stages | None = None) 
     out = plan.out or session.configured_out(request)
     skip = tuple(p for p in (out if plan.writes else None, plan.report_dir) if p is not None)
     report = session.make_report(replace(request, skip=skip), stages)
-    status = exit_code(report)
     closing: list[tuple[str, str]] = []
     if plan.writes:
         files = output.plan(report, compose, out, unverified=plan.unverified)
         if not (plan.diff or plan.check or plan.dry_run):
             _refuse_loss(files, out, partial=bool(request.only))
-        status = max(status, _apply(files, out, plan, closing))
+        changed = _apply(files, out, plan, closing)
+        report = replace(report, outdated=changed if plan.check else None)
     if plan.report_dir is not None:
         closing.append(("report", session.write_reports(report, plan.report_dir)))
+    status = exit_code(report)
     if plan.diff and plan.format is Format.TEXT and plan.output_file is None:
+        _say_why(report, seen=False)
         return status
     if plan.quiet and plan.format is Format.TEXT:
         sys.stdout.write(session.render(report, Format.CONCISE))
+        _say_why(report)
         return status
     session.show(
         report,
@@ -60,7 +64,17 @@ def execute(request: session.Request, plan: Plan, stages: Stages | None = None) 
         excerpts=plan.report_dir is None,
         closing=closing,
     )
+    if plan.format is not Format.TEXT:
+        _say_why(report)
     return status
+
+
+def _say_why(report: Report, *, seen: bool = True) -> None:
+    """Say on stderr why the exit status is not 0; ``seen`` says that the findings were listed."""
+    if not seen or set(exit_reasons(report)) - {"findings"}:
+        text = exit_text(report)
+        if text:
+            sys.stderr.write(f"exit {exit_code(report)}: {text}\n")
 
 
 def compose(source: str, kernels: Sequence[KernelReport]) -> tuple[str, dict[str, str]]:
@@ -83,8 +97,10 @@ def _remark(kernel: KernelReport) -> str:
 
 
 def _apply(files: dict[str, bytes], out: Path, plan: Plan, closing: list[tuple[str, str]]) -> int:
+    """Write, or show what writing would do; return how many files differ."""
     shown = _shown(out)
     changes = output.compare(files, out)
+    count = sum(map(len, (changes.create, changes.update, changes.delete, changes.foreign)))
     if changes.foreign and not (plan.diff or plan.check or plan.dry_run):
         refused = output.OutputRefused(out, changes.foreign)
         raise session.UsageError(f"{refused}; move them away or choose another folder")
@@ -97,17 +113,18 @@ def _apply(files: dict[str, bytes], out: Path, plan: Plan, closing: list[tuple[s
         listed += [f"refuse {shown}/{p} (not written by tile-migrate)" for p in changes.foreign]
         closing.append(("would", "\n".join(listed) or f"change nothing in {shown}/"))
     if plan.check:
-        count = sum(map(len, (changes.create, changes.update, changes.delete, changes.foreign)))
-        text = f"{count} files in {shown}/ differ" if count else f"{shown}/ is up to date"
-        closing.append(("check", text))
-        return 1 if changes else 0
+        differ = (
+            f"{count} {'file' if count == 1 else 'files'} would change in {shown}/ (-o {shown})"
+        )
+        closing.append(("check", differ if count else f"{shown}/ is up to date"))
+        return count
     if plan.out is not None and not (plan.dry_run or plan.diff):
         with session.writing(out):
             output.write(files, out)
         written = len(changes.create) + len(changes.update)
         what = f"{written} of {len(files)} files to {shown}/" if changes else "nothing new"
         closing.append(("wrote", f"{what} (sources unchanged)"))
-    return 0
+    return count
 
 
 def _refuse_loss(files: dict[str, bytes], out: Path, *, partial: bool) -> None:

@@ -44,6 +44,12 @@ def _opt(*names: str, help: str, metavar: str | None = None) -> typer.models.Opt
     return info
 
 
+def _natural(value: int) -> int:
+    if value < 0:
+        raise typer.BadParameter("has to be 0 or more")
+    return value
+
+
 Paths = Annotated[
     list[Path],
     typer.Argument(help="CUDA files and folders.", show_default=False, metavar="PATH"),
@@ -56,7 +62,12 @@ OutputFormat = Annotated[Format, _opt("--format", help="Format of the output.")]
 OutputFile = Annotated[
     Path | None, _opt("--output-file", help="Write the output here.", metavar="FILE")
 ]
-Jobs = Annotated[int, _opt("-j", "--jobs", help="Processes; 0 is one a core.", metavar="N")]
+Jobs = Annotated[
+    int,
+    typer.Option(
+        "-j", "--jobs", help="Processes; 0 is one a core.", metavar="N", callback=_natural
+    ),
+]
 Database = Annotated[
     Path | None,
     _opt("-p", help="Folder of compile_commands.json.", metavar="DIR"),

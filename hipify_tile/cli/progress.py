@@ -11,8 +11,11 @@ from hipify_tile.report.model import UnitReport
 
 
 @contextmanager
-def bar(*, quiet: bool, label: str) -> Iterator[Progress | None]:
-    """Yield a callback that shows progress, None where there is nobody to see it."""
+def bar(*, quiet: bool, label: str, total: int) -> Iterator[Progress | None]:
+    """Yield a callback that shows progress, None where there is nobody to see it.
+
+    ``total`` is the number of files as known before the first is done.
+    """
     if quiet or not sys.stderr.isatty():
         yield None
         return
@@ -28,7 +31,7 @@ def bar(*, quiet: bool, label: str) -> Iterator[Progress | None]:
         TimeElapsedColumn(),
     )
     with RichProgress(*columns, console=Console(stderr=True), transient=True) as shown:
-        task = shown.add_task(label, total=None, kernels=0)
+        task = shown.add_task(label, total=total, kernels=0)
         kernels = 0
 
         def advance(done: int, total: int, report: UnitReport) -> None:

@@ -68,22 +68,7 @@ def run(
     from hipify_tile.driver import guarded
 
     writes = out is not None or dry_run or diff or check
-    request = session.Request(
-        paths=tuple(paths),
-        verify=writes if verify is None else verify,
-        only=tuple(only),
-        keep=tuple(keep),
-        level=level.value if level else None,
-        target=target.value if target else None,
-        jobs=jobs,
-        seed=seed,
-        database=database,
-        config=config,
-        no_cache=no_cache,
-        quiet=quiet,
-        baseline=baseline,
-        clang_args=ctx.obj or (),
-    )
+    request = session.Request.of(ctx, verify=writes if verify is None else verify)
     plan = migrate.Plan(
         out=out,
         writes=writes,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import shutil
 import subprocess
@@ -9,12 +10,13 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed
 from pathlib import Path
 
+import typer
 from rich.console import Console
 
 from hipify_tile import __version__
@@ -23,14 +25,15 @@ from hipify_tile.cli import progress
 from hipify_tile.cli.options import Format
 from hipify_tile.config import Config, load
 from hipify_tile.diagnostics import suppress
-from hipify_tile.diagnostics.model import Diagnostic
+from hipify_tile.diagnostics.model import Diagnostic, Severity
 from hipify_tile.diagnostics.paths import base_directory
+from hipify_tile.diagnostics.registry import diagnostic
 from hipify_tile.diagnostics.render import concise, github, sarif
-from hipify_tile.driver import Options, Stages, run_project, verify
+from hipify_tile.driver import Options, Stages, run_project, unmatched, verify
 from hipify_tile.project import discover
 from hipify_tile.report import json as json_report
 from hipify_tile.report.assemble import assemble
-from hipify_tile.report.model import Report, Tool
+from hipify_tile.report.model import Report, Tool, UnitReport
 from hipify_tile.rewriter.model import Level, Target
 
 
@@ -40,7 +43,10 @@ class UsageError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The options of a run as given; None or empty means "as configured"."""
+    """The options of a run as given; None or empty means "as configured".
+
+    Fields are named as the parameters of the commands that share them.
+    """
 
     paths: tuple[Path, ...]
     verify: bool = False
@@ -59,6 +65,14 @@ class Request:
     skip: tuple[Path, ...] = ()
     save_failures: Path | None = None
 
+    @classmethod
+    def of(cls, context: typer.Context, *, verify: bool) -> Request:
+        """Return the request that a command's parsed options make."""
+        names = {f.name for f in fields(cls)} - {"verify"}
+        given = {k: v for k, v in context.params.items() if k in names}
+        lists = {k: tuple(v) for k, v in given.items() if isinstance(v, list)}
+        return cls(**{**given, **lists}, verify=verify, clang_args=context.obj or ())
+
 
 def make_report(request: Request, stages: Stages | None = None) -> Report:
     """Discover, process and assemble; raises UsageError for what the user has to correct."""
@@ -74,7 +88,8 @@ def make_report(request: Request, stages: Stages | None = None) -> Report:
         request.paths, settings, database=request.database, clang_args=request.clang_args
     )
     label = "verify" if request.verify else "analyse"
-    with progress.bar(quiet=request.quiet, label=label) as shown:
+    total = len(project.units)
+    with progress.bar(quiet=request.quiet, label=label, total=total) as shown:
         units = run_project(project, options, stages or _stages(request), shown)
     report = assemble(
         units,
@@ -83,7 +98,7 @@ def make_report(request: Request, stages: Stages | None = None) -> Report:
         if len(request.paths) == 1
         else os.path.relpath(project.root),
         command=_command(),
-        extra=project.diagnostics,
+        extra=(*project.diagnostics, *_unmatched(request, config, units)),
         verify_requested=request.verify,
         environment=(("python", sys.version.split()[0]), ("seed", str(options.seed))),
     )
@@ -97,6 +112,40 @@ def make_report(request: Request, stages: Stages | None = None) -> Report:
     )
     seconds = time.perf_counter() - started
     return replace(report, diagnostics=outcome.shown, suppressed=outcome.hidden, seconds=seconds)
+
+
+def _unmatched(
+    request: Request, config: Config, units: Sequence[UnitReport]
+) -> Iterator[Diagnostic]:
+    """TM0013 for patterns that match nothing; UsageError for one of ``--only``.
+
+    A setting may be meant for files that this run does not read: then it is only a note.
+    """
+    names = sorted({k.name for unit in units for k in unit.kernels})
+    sources = (
+        ("--only", request.only, Severity.ERROR),
+        ("--keep", request.keep, Severity.WARNING),
+        ("only", () if request.only else config.only, Severity.NOTE),
+        ("keep", config.keep, Severity.NOTE),
+    )
+    for origin, patterns, severity in sources:
+        for pattern in unmatched(patterns, units):
+            headline = f"{origin} {pattern} matches no kernel"
+            near = difflib.get_close_matches(pattern, names, 3, 0.5)
+            more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+            known = (
+                f"kernels here: {', '.join(names[:5])}{more}" if names else "no kernel was found"
+            )
+            known = f"the nearest: {', '.join(near)}" if near else known
+            if severity is Severity.ERROR and names:
+                raise UsageError(f"[TM0013] {headline}; {known}")
+            yield diagnostic(
+                "TM0013",
+                headline=headline,
+                severity=Severity.NOTE if severity is Severity.NOTE else Severity.WARNING,
+                notes=(known,),
+                help="correct the pattern, or take it away",
+            )
 
 
 def read_config(near: Path, explicit: Path | None) -> Config:

@@ -31,23 +31,7 @@ def verify(
     from hipify_tile.cli import migrate, session
     from hipify_tile.driver import guarded
 
-    request = session.Request(
-        paths=tuple(paths),
-        verify=True,
-        only=tuple(only),
-        keep=tuple(keep),
-        level=level.value if level else None,
-        target=target.value if target else None,
-        jobs=jobs,
-        seed=seed,
-        database=database,
-        config=config,
-        no_cache=no_cache,
-        quiet=quiet,
-        baseline=baseline,
-        save_failures=save_failures,
-        clang_args=ctx.obj or (),
-    )
+    request = session.Request.of(ctx, verify=True)
     plan = migrate.Plan(format=format, output_file=output_file, quiet=quiet, verbose=verbose)
     try:
         status = guarded(lambda: migrate.execute(request, plan), session.UsageError)

@@ -43,6 +43,8 @@ _TABLE = (
     Code("TM0010", "kept-by-request", _N, _none, "kept as CUDA because you asked for it"),
     Code("TM0011", "unused-suppression", _W, _min, "this suppression hides nothing"),
     Code("TM0012", "inactive-kernel", _W, _min, "a kernel stands in code left out by a macro"),
+    Code("TM0013", "unmatched-pattern", _W, _min, "a pattern names no kernel"),
+    Code("TM0014", "level-left-out", _N, _none, "only levels that were not asked for can be had"),
     # Analysis.
     Code("TM1001", "unsupported-statement", _E, _hours, "this statement is not supported"),
     Code("TM1002", "unsupported-expression", _E, _hours, "this expression is not supported"),
@@ -82,6 +84,7 @@ _TABLE = (
     Code("TM5006", "no-compiler", _W, _min, "no C++ compiler was found; nothing was executed"),
     Code("TM5007", "not-observable", _W, _hours, "the inputs exercise too little of the kernel"),
     Code("TM5008", "not-executed", _N, _none, "verification was not asked for"),
+    Code("TM5009", "beyond-allocation", _W, _min, "a launch reaches beyond what it allocates"),
     # Our own bugs.
     Code("TM9001", "internal-error", _E, _none, "tile-migrate failed on this kernel (our bug)"),
     Code("TM9002", "invalid-ir", _E, _none, "an intermediate program is malformed (our bug)"),

@@ -1,7 +1,7 @@
 """``UnitReport``s → ``Report``: one row a kernel, launch, call and finding.
 
-A header that several units include is reported once. Kernels of one id whose emissions differ
-between units stay apart (``<id>@<unit>``) and get TM0008.
+A header that several units include is reported once. Kernels of one id whose emissions or verdicts
+differ between units stay apart (``<id>@<unit>``) and get TM0008.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ def assemble(
     environment: tuple[tuple[str, str], ...] = (),
 ) -> Report:
     """Merge ``units``; ``extra`` are findings of no unit. The duration is the caller's to set."""
+    units = [_missing_header_first(unit) for unit in units]
     kernels = _kernels(units)
     found = [*extra]
     for unit in units:
@@ -61,6 +62,24 @@ def assemble(
     )
 
 
+def _missing_header_first(unit: UnitReport) -> UnitReport:
+    """Where a header is missing, say so at the findings that finding it may settle."""
+    missing = [d for d in unit.diagnostics if d.code == "TM0001"]
+    if not missing:
+        return unit
+    help = f"first settle TM0001 ({missing[0].headline}): it may be the cause"
+
+    def led(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+        return tuple(replace(d, help=help) if d.code in _AFTER_HEADERS else d for d in found)
+
+    kernels = tuple(replace(k, diagnostics=led(k.diagnostics)) for k in unit.kernels)
+    return replace(unit, diagnostics=led(unit.diagnostics), kernels=kernels)
+
+
+_AFTER_HEADERS = frozenset({"TM0002", "TM0004", "TM1201", "TM1202"})
+"""Codes that a missing header may bring about."""
+
+
 def _kernels(units: Sequence[UnitReport]) -> tuple[KernelReport, ...]:
     by_id: dict[str, list[tuple[str, KernelReport]]] = {}
     for unit in units:
@@ -81,30 +100,36 @@ def _kernels(units: Sequence[UnitReport]) -> tuple[KernelReport, ...]:
         if len(live) == 1:
             merged.append(live[0][1])
         else:
-            merged += [_conflicting(path, k) for path, k in live]
+            programs = {_programs(k) for _, k in live}
+            merged += [_conflicting(path, k, same=len(programs) == 1) for path, k in live]
     return tuple(sorted(merged, key=lambda k: (k.file, k.line, k.id)))
 
 
 def _same(a: KernelReport, b: KernelReport) -> bool:
-    def texts(k: KernelReport) -> tuple[str | None, ...]:
-        return tuple(x.emission.source if x.emission else None for x in k.levels)
+    return a.verdict is b.verdict and a.level is b.level and _programs(a) == _programs(b)
 
-    return a.verdict is b.verdict and a.level is b.level and texts(a) == texts(b)
+
+def _programs(k: KernelReport) -> tuple[str | None, ...]:
+    return tuple(x.emission.source if x.emission else None for x in k.levels)
 
 
 def _uninstantiated(kernel: KernelReport) -> bool:
     return any(d.code == "TM1201" for d in kernel.diagnostics)
 
 
-def _conflicting(path: str, kernel: KernelReport) -> KernelReport:
+def _conflicting(path: str, kernel: KernelReport, *, same: bool) -> KernelReport:
+    """One variant of a kernel; ``same`` says that only the verdicts of the variants differ."""
     own = f"{kernel.id}@{os.path.basename(path)}"
     spans = [d.span for d in kernel.diagnostics if d.span and d.span.file == kernel.file]
     conflict = diagnostic(
         "TM0008",
         spans[0] if spans else None,
+        headline="a header's kernel has other verdicts in other includers" if same else "",
         kernel=own,
-        notes=(f"{kernel.name} as {os.path.basename(path)} sees it",),
-        help="give the variants different names, or include the header with the same macros",
+        notes=(f"{kernel.name} as {os.path.basename(path)} sees it: {kernel.verdict.value}",),
+        help="see the other finding of this kernel: the includers' launches or headers differ"
+        if same
+        else "give the variants different names, or include the header with the same macros",
     )
     found = tuple(replace(d, kernel=own) for d in kernel.diagnostics)
     return replace(kernel, id=own, diagnostics=(*found, conflict))
@@ -134,7 +159,22 @@ def _calls(units: Sequence[UnitReport]) -> tuple[CallReport, ...]:
 
 
 def exit_code(report: Report) -> int:
-    """Return 101 for our own bug, 1 for findings or an unparsed kernel, else 0."""
+    """Return 101 for our own bug, 1 if there is an ``exit_reasons``, else 0."""
     if report.internal_errors:
         return 101
-    return 1 if report.findings or report.count(Verdict.UNPARSED) else 0
+    return 1 if exit_reasons(report) else 0
+
+
+def exit_reasons(report: Report) -> dict[str, int]:
+    """Return why the exit status is not 0, with how often: the keys are part of the JSON schema.
+
+    ``findings``: errors and warnings that nothing hides. ``unparsed``: kernels that could not be
+    read, which a suppressed finding does not change. ``outdated``: files that ``--check`` found to
+    differ.
+    """
+    counts = {
+        "findings": len(report.findings),
+        "unparsed": report.count(Verdict.UNPARSED),
+        "outdated": report.outdated or 0,
+    }
+    return {reason: count for reason, count in counts.items() if count}

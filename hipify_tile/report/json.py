@@ -12,6 +12,7 @@ from typing import Any
 
 from hipify_tile.diagnostics.paths import base_directory, relative_to
 from hipify_tile.diagnostics.render import json as diagnostic_json
+from hipify_tile.report.assemble import exit_code, exit_reasons
 from hipify_tile.report.model import KernelReport, LevelReport, Report, Verdict
 from hipify_tile.verify.model import Verification
 
@@ -67,6 +68,7 @@ def as_dict(report: Report) -> dict[str, Any]:
             for c in report.calls
         ],
         "diagnostics": [diagnostic_json.as_dict(d, base) for d in report.diagnostics],
+        "exit": {"status": exit_code(report), "reasons": exit_reasons(report)},
         "totals": {
             "kernels": {
                 "all": len(report.kernels),

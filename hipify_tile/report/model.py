@@ -82,6 +82,12 @@ class KernelReport:
     effort: Effort
     diagnostics: tuple[Diagnostic, ...]
     extra: tuple[tuple[str, str], ...] = ()
+    qualified: str = ""
+
+    @property
+    def names(self) -> tuple[str, str, str]:
+        """What ``--only`` and ``--keep`` compare their patterns with."""
+        return self.name, self.qualified, self.id
 
     @property
     def emission(self) -> Emission | None:
@@ -145,7 +151,8 @@ class Report:
     """The result of a run. ``diagnostics`` are the unsuppressed findings of files and kernels.
 
     ``suppressed`` counts the findings that a comment, the configuration or a baseline hides.
-    ``verify_requested`` says whether this run was asked to execute kernels.
+    ``verify_requested`` says whether this run was asked to execute kernels. ``outdated`` is the
+    number of files in the output tree that ``--check`` found to differ; None if not asked.
     """
 
     tool: Tool
@@ -160,6 +167,7 @@ class Report:
     suppressed: int = 0
     verify_requested: bool = False
     environment: tuple[tuple[str, str], ...] = field(default=())
+    outdated: int | None = None
 
     def count(self, verdict: Verdict) -> int:
         """Return the number of kernel instances with ``verdict``."""

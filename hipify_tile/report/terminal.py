@@ -17,6 +17,7 @@ from hipify_tile.diagnostics.model import Diagnostic, Effort, Severity
 from hipify_tile.diagnostics.paths import relative_to
 from hipify_tile.diagnostics.render import concise
 from hipify_tile.diagnostics.render import text as full_text
+from hipify_tile.report.assemble import exit_code, exit_reasons
 from hipify_tile.report.model import KernelReport, Report, Verdict
 
 _STYLE = {
@@ -33,6 +34,8 @@ _WORDS = {
 }
 _URGENCY = (Verdict.UNPARSED, Verdict.KEPT, Verdict.UNVERIFIED, Verdict.VERIFIED)
 _SEVERITY_STYLE = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
+_NOTES = ("TM0010", "TM0014", "TM2401", "TM5008")
+"""Notes that say why a kernel is not verified, before others."""
 _SHOWN = 12
 """Rows of kernels without problems, and findings, that are listed unless ``verbose``."""
 
@@ -76,18 +79,19 @@ def _print_kernels(
     hidden = calm[_SHOWN:] if not verbose else []
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=0, show_edge=False)
     room = console.width - 37
-    names = min(max((len(_display_name(k)) for k in kernels), default=6), max(room // 2 - 3, 12))
-    table.add_column("kernel", width=names, no_wrap=True, overflow="ellipsis")
+    shown = [k for k in ordered if k not in hidden]
+    longest = max((len(_display_name(k)) for k in shown), default=0)
+    names = min(max(longest, len("kernel")), max(room // 2 + 1, 12))
+    labels = _labels(shown, names)
+    table.add_column("kernel", width=names, overflow="fold")
     table.add_column("source", width=room - names, no_wrap=True)
     table.add_column("level", width=5, no_wrap=True)
     table.add_column("outcome", width=12, no_wrap=True)
     table.add_column("max error", width=9, no_wrap=True, justify="right")
     table.add_column("note", width=6, no_wrap=True)
-    for k in ordered:
-        if k in hidden:
-            continue
+    for k, label in zip(shown, labels, strict=True):
         table.add_row(
-            _display_name(k),
+            Text(label),
             _tail(f"{relative_to(k.file, base)}:{k.line}", room - names),
             k.level.value if k.level else "-",
             Text(_WORDS[k.verdict], style=_STYLE[k.verdict]),
@@ -170,6 +174,9 @@ def _print_sums(report: Report, console: Console, closing: Sequence[tuple[str, s
     if report.suppressed:
         rows.append(("hidden", f"{_count(report.suppressed, 'finding')} suppressed"))
     rows.append(("time", f"{report.seconds:.1f} s"))
+    status = exit_code(report)
+    if status:
+        closing = (*closing, ("exit", f"{status}: {exit_text(report)}"))
     for title, text in (*rows, *closing, ("next", next_action(report))):
         _print_row(console, title, text)
 
@@ -179,10 +186,27 @@ def _print_row(console: Console, title: str, text: str) -> None:
         console.print(Text(f"{title if not number else '':<9} {part}"), soft_wrap=True)
 
 
+def exit_text(report: Report) -> str:
+    """Return why the exit status is not 0, as text; empty where it is."""
+    texts = {
+        "findings": lambda n: _count(n, "finding"),
+        "unparsed": lambda n: f"{_count(n, 'kernel')} unparsed",
+        "outdated": lambda n: f"{_count(n, 'file')} would change",
+    }
+    parts = [texts[reason](n) for reason, n in exit_reasons(report).items()]
+    if report.internal_errors:
+        parts.insert(0, f"{_count(len(report.internal_errors), 'bug')} of tile-migrate")
+    hidden = report.suppressed and not report.findings and report.count(Verdict.UNPARSED)
+    return " · ".join(parts) + (" (hiding findings does not change that)" if hidden else "")
+
+
 def next_action(report: Report) -> str:
     """Return the command that helps most now."""
     if report.internal_errors:
         return "report this bug with the traceback in report.json (extra)"
+    headers = [d for d in report.findings if d.code == "TM0001"]
+    if headers:
+        return f"tile-migrate {report.root} -- -I FOLDER   ({headers[0].headline})"
     errors = [d for d in report.findings if d.severity is Severity.ERROR]
     for found in (errors, report.findings):
         if found:
@@ -214,11 +238,29 @@ def _display_name(k: KernelReport) -> str:
     return f"{k.name}<{', '.join(k.template_args)}>" if k.template_args else k.name
 
 
+def _labels(kernels: Sequence[KernelReport], width: int) -> list[str]:
+    """Names of at most ``width`` columns, whole where a cut one would not tell rows apart."""
+    whole = [_display_name(k) for k in kernels]
+    places = [(k.file, k.line) for k in kernels]
+    twice = Counter(zip(whole, places, strict=True))
+    for n, k in enumerate(kernels):  # variants of a header's kernel: ``<id>@<unit>``
+        if twice[whole[n], places[n]] > 1:
+            whole[n] += f"@{k.id.rpartition('@')[2]}" if "@" in k.id else f" {k.mangled}"
+    cut = [_middle(name, width) for name in whole]
+    again = Counter(zip(cut, places, strict=True))
+    return [
+        name if again[short, place] > 1 else short
+        for name, short, place in zip(whole, cut, places, strict=True)
+    ]
+
+
 def _main_code(k: KernelReport) -> str:
-    for severity in (Severity.ERROR, Severity.WARNING):
-        for d in k.diagnostics:
-            if d.severity is severity:
-                return d.code
+    """The code that the kernel's row shows: of a verified one no note."""
+    severities = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
+    for severity in severities[:2] if k.verdict is Verdict.VERIFIED else severities:
+        codes = [d.code for d in k.diagnostics if d.severity is severity]
+        if codes:
+            return min(codes, key=lambda c: _NOTES.index(c) if c in _NOTES else len(_NOTES))
     return ""
 
 
@@ -234,6 +276,14 @@ def _error(k: KernelReport) -> str:
 def _tail(text: str, width: int) -> str:
     """Cut a path on its left, where it says least."""
     return text if len(text) <= width else "…" + text[len(text) - width + 1 :]
+
+
+def _middle(text: str, width: int) -> str:
+    """Cut a name in its middle: what tells instances apart comes last."""
+    if len(text) <= width:
+        return text
+    tail = (width - 1) // 2
+    return f"{text[: width - 1 - tail]}…{text[len(text) - tail :]}"
 
 
 def _count(n: int, noun: str) -> str:

@@ -53,7 +53,11 @@ def kernel_report(
     verdict, level = _verdict(fact, levels)
     chosen = next((item for item in levels if item.level is level), None)
     executed = chosen.verification if chosen else _first_mismatch(levels)
-    found = _diagnostics(fact, levels, verdict, chosen, verifications is not None) + added
+    found = _reasoned(
+        fact,
+        verdict,
+        _diagnostics(fact, levels, verdict, chosen, verifications is not None) + added,
+    )
     targets = tuple((t, _cell(t, levels, verdict)) for t in Target)
     definition = chosen.emission.definition if chosen and chosen.emission else ""
     return KernelReport(
@@ -76,6 +80,7 @@ def kernel_report(
         effort=Effort.NONE if verdict is Verdict.VERIFIED else worst_effort(found),
         diagnostics=found,
         extra=extra,
+        qualified=fact.qualified,
     )
 
 
@@ -140,6 +145,8 @@ def _diagnostics(
             found.append(_as_note(d) if harmless else d)
     if verdict is Verdict.UNVERIFIED and not was_executed:
         found.append(diagnostic("TM5008", fact.span))
+    elif verdict is Verdict.UNVERIFIED and chosen is not None and chosen.verification is None:
+        found.append(diagnostic("TM5008", fact.span, headline="this level was not executed"))
     unique: dict[tuple[str, object, str], Diagnostic] = {}
     for d in found:
         own = d if d.kernel else replace(d, kernel=fact.id)
@@ -147,8 +154,19 @@ def _diagnostics(
     return tuple(unique.values())
 
 
+def _reasoned(
+    fact: KernelFact, verdict: Verdict, found: tuple[Diagnostic, ...]
+) -> tuple[Diagnostic, ...]:
+    """A kernel that is not verified has a code that says why; a stage that gave none has a bug."""
+    if verdict is Verdict.VERIFIED or found:
+        return found
+    notes = (f"no stage recorded why the kernel is {verdict.value}",)
+    return (diagnostic("TM9001", fact.span, kernel=fact.id, notes=notes),)
+
+
 def _wrong(d: Diagnostic) -> bool:
-    return d.code == "TM5001" or d.code.startswith("TM9")
+    """Whether ``d`` says that something is wrong whatever another level gives."""
+    return d.code in ("TM5001", "TM5009") or d.code.startswith("TM9")
 
 
 def _as_note(d: Diagnostic) -> Diagnostic:

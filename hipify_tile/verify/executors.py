@@ -22,6 +22,8 @@ from hipify_tile.verify.native import Options, Schedule, StatusKind
 from hipify_tile.verify.oracle import LoadedOracle
 
 _POISON = (0xA5, 0x41)
+_RACE_SECONDS = 4.0
+"""Time after which a kernel's further cases are not searched for races."""
 
 
 class Original:
@@ -34,13 +36,30 @@ class Original:
         self._loaded = loaded
         self._entry = entry
         self._time_limit_ms = time_limit_ms
+        self._race_seconds = 0.0
 
     def run(self, case: Case, order: str = "forward", poison: int = 0) -> Ran:
         """Execute ``case`` thread for thread in the given order.
 
         A global that is const keeps its own contents, whatever the case gives it.
         """
-        options = run_options(order, poison, self._time_limit_ms)
+        return self._run(case, run_options(order, poison, self._time_limit_ms))
+
+    def race(self, case: Case) -> str:
+        """Execute ``case`` under the race detector (see ``inputs.Original``).
+
+        Every case is searched until that has taken some seconds.
+        """
+        if self._race_seconds > _RACE_SECONDS:
+            return ""
+        watched = tuple(self._loaded.symbols[symbol] for symbol in case.globals)
+        limit = self._time_limit_ms * 10
+        started = time.perf_counter()
+        ran = self._run(case, Options(time_limit_ms=limit, race=True, watched=watched))
+        self._race_seconds += time.perf_counter() - started
+        return "" if ran.ok else ran.reason
+
+    def _run(self, case: Case, options: Options) -> Ran:
         for symbol, data in case.globals.items():
             address, size = self._loaded.symbols[symbol]
             if data.nbytes != size:
@@ -68,7 +87,26 @@ class Original:
                 address, size = self._loaded.symbols[symbol]
                 raw = np.frombuffer(ctypes.string_at(address, size), np.uint8)
                 values[symbol] = raw.view(data.dtype)
+            if status.race is not None:
+                return Ran("data_race", self._described(status, case, placed))
             return placed.ran(status, values, seconds)
+
+    def _described(self, status: native.Status, case: Case, placed: Placed) -> str:
+        """``x[3]: thread (4,0,0) of block (0,0,0) reads at k.cu:7, …``."""
+        assert status.race is not None
+        where = placed.element(status)
+        for symbol in case.globals:
+            address, size = self._loaded.symbols[symbol]
+            if address <= status.address < address + size:
+                where = f"byte {status.address - address} of {symbol}"
+        accesses = []
+        for access in reversed(status.race):
+            verb = ("reads", "writes")[access.write] + " atomically" * access.atomic
+            line = self._loaded.source_line(access.code)
+            thread, block = (",".join(map(str, t)) for t in (access.thread, access.block))
+            at = f" at {line}" if line else ""
+            accesses.append(f"thread ({thread}) of block ({block}) {verb}{at}")
+        return f"{where}: {', '.join(accesses)}, and nothing orders them"
 
 
 def run_options(order: str, poison: int, time_limit_ms: int) -> Options:
@@ -120,6 +158,16 @@ class Placed:
         }
         return Ran("ok", memory=memory, globals=values, seconds=seconds)
 
+    def element(self, status: native.Status) -> str:
+        """The place that ``status`` is about, as text."""
+        if status.buffer == native.SHARED_MEMORY:
+            return f"byte {status.offset} of shared memory"
+        for name, buffer in self._buffers.items():
+            if buffer.id == status.buffer:
+                element = status.offset // self._types[name].itemsize - self._origins[name]
+                return f"{name}[{element}]"
+        return "memory"
+
     def _stopped(self, status: native.Status) -> Ran:
         kind = status.kind.name.lower()
         if status.kind is not StatusKind.OUT_OF_BOUNDS:
@@ -129,8 +177,14 @@ class Placed:
         for name, buffer in self._buffers.items():
             if buffer.id == status.buffer:
                 element = status.offset // self._types[name].itemsize - self._origins[name]
-                return Ran(kind, f"{name}", leaf=name, element=element)
+                access = f"{'writes' if status.write else 'reads'} {name}[{element}]"
+                who = f"thread {_tuple(status.thread)} of block {_tuple(status.block)}"
+                return Ran(kind, name, leaf=name, element=element, access=f"{who} {access}")
         return Ran(kind, "unknown buffer")
+
+
+def _tuple(values: tuple[int, int, int]) -> str:
+    return f"({','.join(map(str, values))})"
 
 
 def packed(kernel: Kernel, case: Case, pointers: Mapping[str, int]) -> list[bytes]:

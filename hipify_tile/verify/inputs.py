@@ -38,7 +38,7 @@ class Ran:
     """One execution: ``status`` is ``ok`` or names what stopped it, ``detail`` says more.
 
     ``out_of_bounds`` comes with the pointer leaf and the element, counted from its pointer, where
-    that is known (``leaf`` is empty else).
+    that is known (``leaf`` is empty else), and ``access`` says in words who did what.
     """
 
     status: str
@@ -47,6 +47,7 @@ class Ran:
     globals: dict[str, Array] = field(default_factory=dict)
     leaf: str = ""
     element: int = 0
+    access: str = ""
     seconds: float = 0.0
     diagnostics: tuple[Diagnostic, ...] = ()
 
@@ -72,6 +73,10 @@ class Original(Protocol):
         """
         ...
 
+    def race(self, case: Case) -> str:
+        """What threads race for when they run ``case``; empty if nothing was found."""
+        ...
+
 
 class CaseSearch:
     """A seeded stream of cases on which the original ends normally and in bounds."""
@@ -94,6 +99,7 @@ class CaseSearch:
         self._written_globals = {b.symbol for b in kernel.buffers if b.symbol and b.written}
         self._pools: dict[tuple[str, str], Array] = {}
         self.failures: Counter[str] = Counter()
+        self.examples: dict[str, tuple[str, str]] = {}
 
     def __iter__(self) -> Iterator[Case | None]:
         """Yield a case, or None for an attempt that failed (counted in ``failures``)."""
@@ -114,6 +120,10 @@ class CaseSearch:
         ran = self._original.run(window)
         if not ran.ok:
             self.failures[ran.reason] += 1
+            if ran.access:
+                held = window.memory[ran.leaf].data.size - window.memory[ran.leaf].origin
+                example = f"{ran.access}, which was given {held} elements; {window.launch}"
+                self.examples.setdefault(ran.reason, (ran.leaf, example))
             return None
         kept = {n: a for n, a in ran.globals.items() if n not in self._written_globals}
         window = replace(window, globals={**window.globals, **kept})  # const ones are not drawn
@@ -179,6 +189,29 @@ class CaseSearch:
             else:
                 most = middle - 1
         return best
+
+    def allocated(self, launch: Launch) -> tuple[Case, frozenset[str]]:
+        """Draw contents for ``launch`` in buffers of the sizes that the program allocates.
+
+        The names are those of the leaves that have such a size and are not indexed with loaded
+        values, so that the contents have no part in where they are accessed.
+        """
+        indexed = self._roles.index_of
+        loaded = {name for targets in indexed.values() for name in targets}
+        drawn = self._draw(launch, "mixed", WINDOWS[-1])
+        memory = dict(drawn.memory)
+        stated: set[str] = set()
+        for name, held in drawn.memory.items():
+            extent = launch.extents.get(name)
+            if held.alias or not extent:
+                continue
+            above = held.data[held.origin :]
+            if name not in loaded and ("" not in loaded or name in indexed):
+                memory[name] = Memory(np.resize(above, extent))
+                stated.add(name)
+            elif extent > above.size:
+                memory[name] = Memory(np.resize(above, extent))
+        return replace(drawn, memory=memory), frozenset(stated)
 
     def aliased(self, case: Case) -> Iterator[Case]:
         """Yield variants of ``case`` where a written pointer overlaps another one.

@@ -26,6 +26,7 @@ from hipify_tile.ir.expr import Expr
 from hipify_tile.ir.printer import print_expr
 from hipify_tile.ir.simt import Kernel, Scope
 from hipify_tile.rewriter.model import Emission, Level
+from hipify_tile.verify.allocation import beyond_allocation
 from hipify_tile.verify.assumptions import broken_by, geometry, holds, launch_names
 from hipify_tile.verify.cases import Array, Case, save_case, with_flush
 from hipify_tile.verify.compare import Comparison, compare, unequal
@@ -146,8 +147,11 @@ class Judge:
             item.failure = self._misfit(item)
         self._run_cases()
         gap = self._gap()
+        beyond = tuple(beyond_allocation(self._fact, self._search, self._original))
+        verdicts = {i.emission.level: i.failure or self._verdict(i, gap) for i in self._levels}
         return {
-            item.emission.level: item.failure or self._verdict(item, gap) for item in self._levels
+            level: replace(v, diagnostics=(*v.diagnostics, *beyond))
+            for level, v in verdicts.items()
         }
 
     def again(self, emission: Emission, rewritten: Rewritten) -> Verification:
@@ -321,7 +325,7 @@ class Judge:
                 return self._diagnostic("TM5005", notes=tried)
             if seen.dropped and seen.dropped.total() * 2 > failures.total():
                 return self._diagnostic("TM5004", notes=tried)
-            return self._diagnostic("TM5003", notes=tried)
+            return self._no_inputs(tried)
         unchanged = sorted(self._written() - seen.changed)
         if unchanged:
             return self._diagnostic("TM5007", notes=(f"no case changes {', '.join(unchanged)}",))
@@ -335,6 +339,22 @@ class Judge:
             lines = ", ".join(f"{Path(f).name}:{n}" for f, n in coverage.unreached[:5])
             return self._diagnostic("TM5007", notes=(f"not executed: {lines}",))
         return None
+
+    def _no_inputs(self, tried: tuple[str, ...]) -> Diagnostic:
+        """TM5003: which access stopped the original, and what decides where it goes."""
+        examples = self._search.examples
+        usual = (why for why, _ in self._search.failures.most_common() if why in examples)
+        leaf, shown = examples.get(next(usual, ""), ("", ""))
+        if not leaf:
+            return self._diagnostic("TM5003", notes=tried)
+        sources = sorted(s for s, targets in self._roles.index_of.items() if leaf in targets)
+        notes = (*tried, f"for example {shown}")
+        if sources:
+            notes += (f"where {leaf} is accessed depends on the values in {', '.join(sources)}",)
+            help = f"check the values of {', '.join(sources)} before they index {leaf}"
+        else:
+            help = f"compare the index with the size of {leaf} before the access"
+        return self._diagnostic("TM5003", notes=notes, help=help)
 
     def _verdict(self, item: _Level, gap: Diagnostic | None) -> Verification:
         if gap is not None:
@@ -385,8 +405,8 @@ class Judge:
         notes = (f"{result.difference}", f"on {case}", f"seed {self._seed}")
         return self._verification(item, Outcome.MISMATCH, self._diagnostic("TM5001", notes=notes))
 
-    def _diagnostic(self, code: str, notes: tuple[str, ...]) -> Diagnostic:
-        return diagnostic(code, self._fact.span, kernel=self._fact.id, notes=notes)
+    def _diagnostic(self, code: str, notes: tuple[str, ...], help: str = "") -> Diagnostic:
+        return diagnostic(code, self._fact.span, kernel=self._fact.id, notes=notes, help=help)
 
     def _verification(self, item: _Level, outcome: Outcome, *why: Diagnostic) -> Verification:
         return Verification(

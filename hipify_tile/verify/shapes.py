@@ -65,6 +65,27 @@ class LaunchSource:
             self._sides.count(launch.scalars)
             yield launch
 
+    def own(self) -> Iterator[tuple[LaunchFact, Launch]]:
+        """Yield launch sites all of whose sizes the program states, at these very sizes.
+
+        A variable that gets several values counts where it starts as a size, not as a sum does.
+        """
+        for fact in self._facts:
+            names: dict[str, Value] = {
+                n: v for n, v in fact.hints if n in fact.settled or v >= _SCALED
+            }
+            integers = [
+                fact.arguments[p.argument] if p.name in self._whole else None
+                for p in self._scalars
+                if not p.dtype.is_float
+            ]
+            needed = [*fact.grid, *fact.block, *integers]
+            if any(e is None for e in needed) or not _symbols(needed).keys() <= names.keys():
+                continue
+            launch = self._evaluated(fact, names, ragged=False, real=True)
+            if launch is not None:
+                yield fact, launch
+
     def insist(self) -> None:
         """Steer more launches to untried sides of tests: what was seen so far leaves a gap."""
         self._insists = True

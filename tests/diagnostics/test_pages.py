@@ -100,7 +100,7 @@ def shell(script: str, folder: Path) -> str:
     return run.stdout + run.stderr
 
 
-@pytest.mark.parametrize("code", ["TM0005", "TM0009", "TM0010", "TM2401"])
+@pytest.mark.parametrize("code", ["TM0005", "TM0009", "TM0010", "TM0013", "TM0014", "TM2401"])
 def test_console_examples(code, tmp_path):
     found = page.read(code)
     (example,) = found.blocks("Example", "console")
