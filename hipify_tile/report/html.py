@@ -18,8 +18,9 @@ from hipify_tile.diagnostics.paths import relative_to
 from hipify_tile.diagnostics.registry import REGISTRY
 from hipify_tile.diagnostics.render import text as full_text
 from hipify_tile.report import highlight
+from hipify_tile.report.assemble import exit_code
 from hipify_tile.report.model import KernelReport, Report, Verdict
-from hipify_tile.report.terminal import next_action, urgency
+from hipify_tile.report.terminal import exit_text, main_code, next_action, urgency
 from hipify_tile.rewriter.model import Target
 
 _MEANING = {
@@ -63,6 +64,9 @@ def render(report: Report, base: str) -> str:
         cuda=highlight.cuda,
         python=highlight.python,
         title_of=_title,
+        shown_codes=_shown_codes,
+        exit_status=exit_code(report),
+        exit_text=exit_text(report),
         registry=REGISTRY,
         launches_of=lambda k: [x for x in report.launches if x.kernel == k.name],
     )
@@ -83,6 +87,12 @@ def segments(report: Report) -> tuple[Segment, ...]:
 def _title(kernel: KernelReport) -> str:
     arguments = ", ".join(kernel.template_args)
     return f"{kernel.name}<{arguments}>" if arguments else kernel.name
+
+
+def _shown_codes(kernel: KernelReport) -> list[Diagnostic]:
+    """Errors and warnings, else the note that says why the kernel is not verified."""
+    found = [d for d in kernel.diagnostics if d.severity is not Severity.NOTE]
+    return found or [d for d in kernel.diagnostics if d.code == main_code(kernel)][:1]
 
 
 def _by_effort(found: tuple[Diagnostic, ...]) -> list[tuple[str, list[Diagnostic]]]:

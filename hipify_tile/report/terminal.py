@@ -81,7 +81,9 @@ def _print_kernels(
     room = console.width - 37
     shown = [k for k in ordered if k not in hidden]
     longest = max((len(_display_name(k)) for k in shown), default=0)
-    names = min(max(longest, len("kernel")), max(room // 2 + 1, 12))
+    sources = [f"{relative_to(k.file, base)}:{k.line}" for k in shown]
+    unused = room - 1 - max(map(len, sources), default=0)
+    names = min(max(longest, len("kernel")), max(room // 2 + 1, unused, 12), room - 8)
     labels = _labels(shown, names)
     table.add_column("kernel", width=names, overflow="fold")
     table.add_column("source", width=room - names, no_wrap=True)
@@ -89,14 +91,14 @@ def _print_kernels(
     table.add_column("outcome", width=12, no_wrap=True)
     table.add_column("max error", width=9, no_wrap=True, justify="right")
     table.add_column("note", width=6, no_wrap=True)
-    for k, label in zip(shown, labels, strict=True):
+    for k, label, source in zip(shown, labels, sources, strict=True):
         table.add_row(
             Text(label),
-            _tail(f"{relative_to(k.file, base)}:{k.line}", room - names),
+            _tail(source, room - names),
             k.level.value if k.level else "-",
             Text(_WORDS[k.verdict], style=_STYLE[k.verdict]),
             _error(k),
-            _main_code(k),
+            main_code(k),
         )
     console.print(table)
     if hidden:
@@ -254,7 +256,7 @@ def _labels(kernels: Sequence[KernelReport], width: int) -> list[str]:
     ]
 
 
-def _main_code(k: KernelReport) -> str:
+def main_code(k: KernelReport) -> str:
     """The code that the kernel's row shows: of a verified one no note."""
     severities = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
     for severity in severities[:2] if k.verdict is Verdict.VERIFIED else severities:
@@ -279,10 +281,11 @@ def _tail(text: str, width: int) -> str:
 
 
 def _middle(text: str, width: int) -> str:
-    """Cut a name in its middle: what tells instances apart comes last."""
+    """Cut a name before its template arguments, or in its middle where they are too long."""
     if len(text) <= width:
         return text
-    tail = (width - 1) // 2
+    arguments = len(text) - text.index("<") if "<" in text else 0
+    tail = arguments if 0 < arguments <= width - 5 else (width - 1) // 2
     return f"{text[: width - 1 - tail]}…{text[len(text) - tail :]}"
 
 

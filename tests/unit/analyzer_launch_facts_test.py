@@ -164,3 +164,20 @@ int main(int argc, char** argv) {
     assert one.pointer_owned[:2] == (True, True)
     assert two.pointer_owned[:2] == (True, False), "c is also assigned b"
     assert wrap.pointer_owned[:2] == (False, False)
+
+
+def test_settled_are_the_sizes_that_never_change(tmp_path):
+    (launch,) = facts(
+        tmp_path,
+        """
+int main(int argc, char** argv) {
+  int n = 1000, total = 1;
+  total *= argc;
+  float *a, *b;
+  cudaMalloc(&a, n * sizeof(float));
+  cudaMalloc(&b, total * sizeof(float));
+  k<<<4, 256>>>(a, b, n, 0.5f);
+}""",
+    )
+    assert launch.hints == (("main:n", 1000), ("main:total", 1))
+    assert launch.settled == ("main:n",)
