@@ -36,6 +36,7 @@ class StatusKind(IntEnum):
     DEMAND_LIMIT = 7
     WILD_ACCESS = 8
     BAD_ARGUMENT = 9
+    DATA_RACE = 10
 
 
 class Schedule(IntEnum):
@@ -81,12 +82,30 @@ class Fill:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to run: thread order, the byte that fills shared memory, CPU time limit (ms, 0 none)."""
+    """How to run: thread order, the byte that fills shared memory, CPU time limit (ms, 0 none).
+
+    ``race`` ends the run at the first data race, at many times the cost; ``watched`` are ranges
+    (address, size in bytes) besides the arena and shared memory where it is looked for. Only code
+    with hooks is seen (``oracle.build_oracle``).
+    """
 
     schedule: Schedule = Schedule.FORWARD
     seed: int = 0
     poison: int = 0xA5
     time_limit_ms: int = 0
+    race: bool = False
+    watched: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One of the two accesses of a data race; ``code`` is an address in the kernel, 0 if unknown."""
+
+    block: tuple[int, int, int]
+    thread: tuple[int, int, int]
+    write: bool
+    atomic: bool
+    code: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +115,7 @@ class Status:
     ``buffer`` is an arena buffer id, ``SHARED_MEMORY`` or -1; ``offset`` is in bytes from that
     buffer's pointer. ``undefined_lanes`` counts shuffles that read a lane without a value: such a
     read yields the poison byte repeated, so two poisons show whether the result depends on it.
+    ``race`` are the later and the earlier access of a data race.
     """
 
     kind: StatusKind
@@ -107,6 +127,7 @@ class Status:
     block: tuple[int, int, int] = (0, 0, 0)
     thread: tuple[int, int, int] = (0, 0, 0)
     detail: str = ""
+    race: tuple[Access, Access] | None = None
 
     @property
     def ok(self) -> bool:
@@ -137,23 +158,48 @@ class _Status(ctypes.Structure):
         ("block", ctypes.c_uint32 * 3),
         ("thread", ctypes.c_uint32 * 3),
         ("detail", ctypes.c_char * 96),
+        ("atomic", ctypes.c_int32),
+        ("other_write", ctypes.c_int32),
+        ("other_atomic", ctypes.c_int32),
+        ("other_block", ctypes.c_uint32 * 3),
+        ("other_thread", ctypes.c_uint32 * 3),
+        ("code", ctypes.c_uint64),
+        ("other_code", ctypes.c_uint64),
     ]
 
     def to_status(self) -> Status:
         """The same as a plain value."""
-        bx, by, bz = self.block
-        tx, ty, tz = self.thread
+        kind = StatusKind(self.kind)
+        block, thread = _triple(self.block), _triple(self.thread)
+        race = None
+        if kind is StatusKind.DATA_RACE:
+            race = (
+                Access(block, thread, bool(self.write), bool(self.atomic), self.code),
+                Access(
+                    _triple(self.other_block),
+                    _triple(self.other_thread),
+                    bool(self.other_write),
+                    bool(self.other_atomic),
+                    self.other_code,
+                ),
+            )
         return Status(
-            StatusKind(self.kind),
+            kind,
             self.buffer,
             self.offset,
             self.address,
             bool(self.write),
             self.undefined_lanes,
-            (bx, by, bz),
-            (tx, ty, tz),
+            block,
+            thread,
             self.detail.decode("utf-8", "replace"),
+            race,
         )
+
+
+def _triple(words: ctypes.Array[ctypes.c_uint32]) -> tuple[int, int, int]:
+    x, y, z = words
+    return (x, y, z)
 
 
 class _Fill(ctypes.Structure):
@@ -175,7 +221,9 @@ class _Options(ctypes.Structure):
         ("poison", ctypes.c_uint32),
         ("seed", ctypes.c_uint64),
         ("time_limit_ms", ctypes.c_uint32),
-        ("reserved", ctypes.c_uint32),
+        ("race", ctypes.c_uint32),
+        ("watched", ctypes.POINTER(ctypes.c_uint64)),
+        ("watched_count", ctypes.c_uint64),
     ]
 
 
@@ -418,10 +466,13 @@ def run_trampoline(
 
 def _c_options(options: Options | None) -> _Options:
     chosen = options or Options()
+    words = [word for pair in chosen.watched for word in pair]
     return _Options(
         int(chosen.schedule),
         chosen.poison & 0xFF,
         chosen.seed & (2**64 - 1),
         chosen.time_limit_ms,
-        0,
+        int(chosen.race),
+        (ctypes.c_uint64 * len(words))(*words),
+        len(chosen.watched),
     )

@@ -76,13 +76,38 @@ class LoadedOracle:
 
     ``entries``: kernel id → address for ``native.run_kernel``. ``symbols``: qualified name →
     (address, size in bytes) of device variables, those in ``constants`` are read-only.
-    ``shared_static``: see ``native.run_kernel``.
+    ``shared_static``: see ``native.run_kernel``. ``path``: the library.
     """
 
     entries: dict[str, int]
     symbols: dict[str, tuple[int, int]]
     shared_static: int
     constants: frozenset[str] = frozenset()
+    path: Path = Path()
+
+    def source_line(self, code: int) -> str:
+        """The user's ``file:line`` of a code address inside the library; empty if unknown."""
+        start = _load_address(self.path)
+        if not code or start is None:
+            return ""
+        command = ["addr2line", "-i", "-e", str(self.path), hex(code - 1 - start)]
+        try:
+            result = subprocess.run(command, capture_output=True, text=True, check=False)
+        except FileNotFoundError:
+            return ""
+        for frame in result.stdout.splitlines():  # from the innermost inlined function outwards
+            name, _, number = frame.split(" (")[0].rpartition(":")
+            if name and number.isdigit() and include_dir() not in Path(name).parents:
+                return f"{Path(name).name}:{number}"
+        return ""
+
+
+def _load_address(path: Path) -> int | None:
+    for line in Path("/proc/self/maps").read_text().splitlines():
+        columns = line.split(maxsplit=5)
+        if len(columns) == 6 and columns[2] == "00000000" and Path(columns[5]) == path:
+            return int(columns[0].split("-")[0], 16)
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +143,9 @@ class OracleLibrary:
                 constants.add(key)
         lib.tm_oracle_shared_static.restype = ctypes.c_uint64
         shared = lib.tm_oracle_shared_static()
-        return LoadedOracle(entries, symbols, shared, frozenset(constants))
+        return LoadedOracle(
+            entries, symbols, shared, frozenset(constants), self.path.resolve()
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +225,13 @@ def build_oracle(
 
 
 def build_cuda_text(
-    source: str, entry: str, cache: Path, cxx: str = "g++", *, tail: str = ""
+    source: str,
+    entry: str,
+    cache: Path,
+    cxx: str = "g++",
+    *,
+    tail: str = "",
+    flags: tuple[str, ...] = REWRITE_FLAGS,
 ) -> OracleLibrary | OracleFailure:
     """Compile CUDA source text with one ``__global__`` function ``entry``; its id is ``entry``.
 
@@ -209,7 +242,7 @@ def build_cuda_text(
         + f"TM_ENTRY void tm_entry_0(void **tm_a) {{ tm_oracle::tm_call(&{entry}, tm_a); }}\n"
         f"{tail}"
     )
-    result = _Build(cxx, ("-std=c++17",), cache, flags=REWRITE_FLAGS).run(text, None)
+    result = _Build(cxx, ("-std=c++17",), cache, flags=flags).run(text, None)
     if isinstance(result, Path):
         return OracleLibrary(result, {entry: "tm_entry_0"})
     return OracleFailure(_first_error(result))

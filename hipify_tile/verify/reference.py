@@ -1,6 +1,8 @@
 """The original's result for a case, and whether it is one: thread order, poison, float atomics.
 
-The original runs under several thread orders with the uninitialised memory poisoned in two ways.
+The original runs once under the race detector: a kernel with a race has no result, even where no
+order shows it. It runs under several thread orders with the uninitialised memory poisoned in two
+ways.
 One answer is a result to compare with. Two answers are none, unless floating-point atomics
 explain them: then each element gets an error bound.
 """
@@ -21,6 +23,7 @@ _RUNS = (("reverse", 1), ("shuffle", 0), ("shuffle2", 1))
 _POISON = ("forward", 1)
 
 ORDER = "the result depends on the order of threads"
+RACE = "threads race"
 OVERFLOW = "the order of atomic additions decides between infinities"
 UNINITIALISED = "the result depends on uninitialised memory"
 
@@ -46,6 +49,9 @@ def reference(original: Original, case: Case, roles: Roles) -> Reference:
     first = original.run(case)
     if not first.ok:
         return Reference(problem=first.status, status=first.status)
+    race = original.race(case)
+    if race:
+        return Reference(problem=f"{RACE}: {race}")
     differing: set[str] = set()
     for order, poison in _RUNS:
         other = original.run(case, order, poison)

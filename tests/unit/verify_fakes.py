@@ -79,6 +79,9 @@ class Fake:
             return Ran("out_of_bounds", f"{leaf}[{element}]", leaf=leaf, element=element)
         return Ran("ok", memory={n: views[n].data for n, m in case.memory.items() if not m.alias})
 
+    def race(self, case: Case) -> str:
+        return ""
+
     def _execute(self, case: Case, views: dict[str, View], order: str, poison: int) -> None:
         launch = case.launch
         rng = np.random.default_rng(len(order))

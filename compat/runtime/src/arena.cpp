@@ -149,6 +149,8 @@ Demand serve_demand(Region &region, uint8_t *address, bool write) {
 
 void protect_page(uint8_t *page) { mprotect(page, kPage, PROT_NONE); }
 
+std::vector<Region> &arena_regions(tm_arena *arena) { return arena->regions; }
+
 Region *find_region(tm_arena *arena, const uint8_t *address, int32_t *id) {
   if (!arena) return nullptr;
   for (size_t i = 0; i < arena->regions.size(); ++i) {

@@ -1,5 +1,6 @@
 // Scheduling of a block's threads, block barriers, and the grid loop.
 #include "block.h"
+#include "race.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -100,6 +101,7 @@ void complete_barrier() {
     group[size++] = &thread;
   }
   block.at_barrier = 0;
+  if (race_on) race_barrier();
   release_group(group, size);
 }
 
@@ -139,6 +141,7 @@ void run_next() {
 }
 
 void finish_current() {
+  if (race_on) race_settle();
   Thread *thread = block.current;
   thread->state = State::kFinished;
   ++block.finished;
@@ -180,6 +183,7 @@ void run_block() {
   uint8_t *tail = g_shared_base + dynamic_offset + dynamic_bytes, *end = shared.window + shared.window_bytes;
   memset(tail, block.poison, (size_t)(end - tail));
   running = &main_fiber;
+  if (race_on) race_block();
   switch_to(take_fiber());
   for (; tail < end; ++tail) {
     if (*tail == block.poison) continue;
@@ -252,6 +256,7 @@ bool prepare_shared(uint64_t static_bytes, uint64_t launch_bytes) {
 }
 
 int arrive_at_barrier(int predicate) {
+  if (race_on) race_settle();
   Thread *self = block.current;
   self->predicate = predicate;
   self->state = State::kAtBarrier;
@@ -281,6 +286,8 @@ bool in_fiber_guard(const uint8_t *address) {
     if (address >= fiber->mapping && address < fiber->mapping + kPage) return true;
   return false;
 }
+
+const uint32_t *current_block_index() { return &g_block_idx.x; }
 
 void describe_position(tm_status *status) {
   const TmIndex *thread = &g_thread_idx, *at = &g_block_idx;
@@ -334,8 +341,13 @@ int32_t tm_run_kernel(void (*entry)(void **), const uint32_t grid[3], const uint
   block.status = status;
   g_block_dim = TmIndex{dims[0], dims[1], dims[2]};
   g_grid_dim = TmIndex{grid[0], grid[1], grid[2]};
+  if (options->race && !tile_migrate::race_begin(options, arena, g_shared_base, shared_static + shared_bytes, (const void *)entry)) {
+    snprintf(status->detail, sizeof status->detail, "no memory to look for data races");
+    return status->kind;
+  }
   tile_migrate::Launch launch{grid, dims};
   int32_t kind = tile_migrate::guarded(tile_migrate::run_grid, &launch, arena, options, status);
+  tile_migrate::race_end();
   if (kind != TM_OK) tile_migrate::fibers_dirty = true;
   return kind;
 }
@@ -366,6 +378,7 @@ int tm_sync_block_or(int predicate) { return tile_migrate::arrive_at_barrier(pre
 // Lets the other threads of the block go on: what a spinning thread needs.
 void tm_yield(void) {
   if (block.queue_size == 0 && block.started == block.count) return;
+  if (tile_migrate::race_on) tile_migrate::race_settle();
   block.release(block.current);
   if (block.started < block.count) {
     block.start_one = true;

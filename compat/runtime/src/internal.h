@@ -61,10 +61,12 @@ extern Run run;
 int32_t guarded(void (*body)(void *), void *context, tm_arena *arena, const tm_options *options,
                 tm_status *status);
 
+std::vector<Region> &arena_regions(tm_arena *arena);
 Region *find_region(tm_arena *arena, const uint8_t *address, int32_t *id);
 const Region &shared_region();
 bool in_fiber_guard(const uint8_t *address);
 void describe_position(tm_status *status);
+const uint32_t *current_block_index();
 
 }  // namespace tile_migrate
 

@@ -20,7 +20,8 @@ enum tm_status_kind {
   TM_STACK_OVERFLOW = 6,      // a thread used more local memory than a fiber stack has
   TM_DEMAND_LIMIT = 7,        // a demand buffer touched more than its cap
   TM_WILD_ACCESS = 8,         // a fault outside every known region
-  TM_BAD_ARGUMENT = 9         // block too large, out of memory
+  TM_BAD_ARGUMENT = 9,        // block too large, out of memory
+  TM_DATA_RACE = 10           // two threads touched a byte, one changed it, nothing orders them
 };
 
 enum { TM_NO_BUFFER = -1, TM_SHARED_MEMORY = -2 };
@@ -36,6 +37,11 @@ typedef struct tm_status {
   uint32_t block[3];
   uint32_t thread[3];
   char detail[96];
+  // Of a data race: the access above, and the earlier one; code addresses are 0 where unknown.
+  int32_t atomic, other_write, other_atomic;
+  uint32_t other_block[3];
+  uint32_t other_thread[3];
+  uint64_t code, other_code;
 } tm_status;
 
 enum tm_dtype {
@@ -62,7 +68,9 @@ typedef struct tm_options {
   uint32_t poison;         // byte that fills shared memory before every block
   uint64_t seed;           // of TM_SHUFFLE
   uint32_t time_limit_ms;  // of CPU time; 0 is none
-  uint32_t reserved;
+  uint32_t race;           // look for data races (slow), also in `watched`: address, size, ...
+  const uint64_t *watched;
+  uint64_t watched_count;  // of ranges
 } tm_options;
 
 typedef struct tm_arena tm_arena;

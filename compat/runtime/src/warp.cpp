@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "block.h"
+#include "race.h"
 
 namespace tile_migrate {
 
@@ -90,6 +91,8 @@ void exchange(Thread **group, uint32_t size, uint32_t warp) {
       }
     }
   }
+  // Of the warp operations only __syncwarp orders memory.
+  if (race_on && group[0]->op == WarpOp::kSync) race_warp(group, size);
   release_group(group, size);
 }
 
@@ -110,6 +113,7 @@ void complete_group(uint32_t warp, const Thread &first) {
 
 uint64_t arrive(WarpOp op, unsigned mask) {
   Thread *self = block.current;
+  if (race_on) race_settle();
   self->op = op;
   self->mask = mask;
   if (op != WarpOp::kActive && !(mask >> (self->flat % kWarp) & 1u))
