@@ -54,7 +54,7 @@ class DefaultCommandGroup(TyperGroup):
     def _misspelled(self, word: str) -> None:
         """Refuse a first word that is no path and nearly a command."""
         near = difflib.get_close_matches(word, [c for c in self.commands if c != _DEFAULT], 1, 0.75)
-        if near and not Path(word).exists():
+        if near and not word.startswith("-") and not Path(word).exists():
             refuse(f"{word}: no such command, file or folder; did you mean `{near[0]}`?")
 
     def format_help(self, ctx: Any, formatter: Any) -> None:

@@ -129,6 +129,7 @@ def test_misspelled_command_names_the_nearest_one(cli, tree):
     assert (ran.code, "did you mean `verify`?" in ran.err) == (2, True)
     tree({"../verfy/a.cu": "fill"})
     assert cli("verfy").code == 0  # a folder of that name
+    assert cli("--verify", "src").code == 0  # an option is no command
 
 
 def test_negative_number_of_processes_is_a_usage_error(cli, tree):
