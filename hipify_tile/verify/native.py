@@ -99,7 +99,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """One of the two accesses of a data race; ``code`` is an address in the kernel, 0 if unknown."""
+    """One of the two accesses of a data race; ``code`` is an address in the kernel or 0."""
 
     block: tuple[int, int, int]
     thread: tuple[int, int, int]

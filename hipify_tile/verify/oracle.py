@@ -45,7 +45,8 @@ extern thread_local char tm_dynamic_area[] __asm__("tm_dynamic_area");
 extern "C" __thread char *tm_shared_base_of_block __asm__("tm_shared_base")
     __attribute__((__tls_model__("initial-exec"), __visibility__("default")));
 struct tm_tls_index { unsigned long tm_module, tm_offset; };
-extern "C" __attribute__((__visibility__("hidden"))) void *__tls_get_addr(tm_tls_index *tm_at) {
+extern "C" __attribute__((__visibility__("hidden"), __no_sanitize__("thread")))
+void *__tls_get_addr(tm_tls_index *tm_at) {
   return tm_shared_base_of_block + tm_at->tm_offset;
 }
 extern "C" __attribute__((__visibility__("default"))) uint64_t tm_oracle_shared_static() {
@@ -143,9 +144,7 @@ class OracleLibrary:
                 constants.add(key)
         lib.tm_oracle_shared_static.restype = ctypes.c_uint64
         shared = lib.tm_oracle_shared_static()
-        return LoadedOracle(
-            entries, symbols, shared, frozenset(constants), self.path.resolve()
-        )
+        return LoadedOracle(entries, symbols, shared, frozenset(constants), self.path.resolve())
 
 
 @dataclass(frozen=True, slots=True)

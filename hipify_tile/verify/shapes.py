@@ -29,6 +29,11 @@ _BLOCKS_1D: tuple[Triple, ...] = ((128, 1, 1), (32, 1, 1), (256, 1, 1), (64, 1, 
 _BLOCKS_2D: tuple[Triple, ...] = ((16, 16, 1), (8, 8, 1), (32, 8, 1), (32, 32, 1), (5, 3, 1))
 _BLOCKS_3D: tuple[Triple, ...] = ((8, 4, 4), (4, 4, 4), (8, 8, 8), (5, 3, 2))
 _SIZES = (1, 2, 3, 5, 7, 8, 13, 16, 17, 31, 32, 33, 48, 63, 64, 65, 97, 100, 127, 129, 200, 257)
+_GEOMETRIES = ("", "more", "one", "sizes", "block", "unused", "", "fewer", "", "fewer", "sizes", "")
+"""What is changed about the launches of a period, in an order that lets a dozen cases have it all:
+``more`` blocks than cover the data along every axis, by whole blocks and different numbers of them;
+``one`` block; ``sizes`` next to what the geometry covers; another ``block``; every thread again,
+along the axes that are ``unused``; ``fewer`` blocks along one axis."""
 _SCALED = 32
 """Launch symbols with a hint of at least this many are sizes that may be scaled down."""
 
@@ -106,17 +111,21 @@ class LaunchSource:
     def _next(self, turn: int) -> Launch:
         if not self._facts:
             return self._guessed(turn)
+        period, place = divmod(turn - 1, len(_GEOMETRIES))
+        change = _GEOMETRIES[place]
         fact = self._facts[turn % len(self._facts)]
-        perturb = turn % 3 == 0
         launch = self._from_fact(fact, ragged=True)
         for attempt in range(12):  # at best several blocks along every axis
             axes = self._rank() if attempt < 6 else 1
-            if not perturb or launch is None or sum(g > 1 for g in launch.grid) >= axes:
+            if not change or launch is None or sum(g > 1 for g in launch.grid) >= axes:
                 break
             launch = self._from_fact(fact, ragged=True)
         if launch is None:
             return self._guessed(turn)
-        return self._perturbed(launch, turn // 3) if perturb else launch
+        if change == "sizes":
+            return self._beside(launch)
+        nth = period * _GEOMETRIES.count(change) + _GEOMETRIES[:place].count(change)
+        return self._perturbed(launch, change, nth) if change else launch
 
     def _steered(self, launch: Launch) -> Launch:
         """Change scalars only, to values on the sides of tests that were tried least."""
@@ -224,27 +233,30 @@ class LaunchSource:
         ]
         return (values[0], values[1], values[2])
 
-    def _perturbed(self, launch: Launch, turn: int) -> Launch:
-        """Change the geometry only: fewer or more blocks than the site's, or another block."""
+    def _perturbed(self, launch: Launch, change: str, nth: int) -> Launch:
+        """Change the geometry only (see ``_GEOMETRIES``), for the ``nth`` time in this way."""
         grid = list(launch.grid)
         block = launch.block
-        used = [a for a in range(3) if grid[a] > 1] or [0]
-        axis = used[turn // 5 % len(used)]
-        match turn % 5:
-            case 1:
-                grid = [1 if a < self._rank() else g for a, g in enumerate(grid)]
-            case 2:
-                many = [g * 4 + 1 if a < self._rank() else g for a, g in enumerate(grid)]
+        rank = self._rank()
+        unused = [a for a in range(rank, 3) if grid[a] == 1]
+        match change:
+            case "one":
+                grid = [1 if a < rank else g for a, g in enumerate(grid)]
+            case "more":
+                many = [g * 4 + 1 + a if a < rank else g for a, g in enumerate(grid)]
                 if math.prod(many) * _volume(block) <= self._max_threads:  # several items a thread
                     grid = many
                 else:
-                    grid = [g + (a < self._rank()) for a, g in enumerate(grid)]
-            case 3:  # a block of one thread has no other to make up for it
-                fixed = self._roles.fixed_block
-                block = (1, 1, 1) if fixed else self._default_block(turn // 5)
-            case 4 if len(used) < 3:  # every thread again, along an axis that is not used
-                grid[min(a for a in range(3) if a not in used)] = 2
+                    grid = [g + 1 + a if a < rank else g for a, g in enumerate(grid)]
+            case "block":  # a block of one thread has no other to make up for it
+                block = (1, 1, 1) if self._roles.fixed_block else self._other_block(block, nth)
+            case "unused" if unused:
+                for again, axis in enumerate(unused, 2):
+                    if again == 2 or math.prod(grid) * _volume(block) * again <= self._max_threads:
+                        grid[axis] = again
             case _:
+                several = [a for a in range(3) if grid[a] > 1] or [0]
+                axis = several[nth % len(several)]
                 grid[axis] = max(1, grid[axis] - 1)
         return replace(
             launch,
@@ -254,6 +266,28 @@ class LaunchSource:
             extents=dict.fromkeys(launch.extents),
             real=False,
         )
+
+    def _beside(self, launch: Launch) -> Launch:
+        """Change sizes only, so that they are no longer what the geometry was computed from."""
+        scalars = dict(launch.scalars)
+        for p in self._scalars:
+            if p.name in self._roles.sizes and p.dtype.is_integer:
+                near = (-1, 1, 3, -(launch.block[0] // 2), -launch.block[0] - 1)
+                scalars[p.name] = wrap(max(0, int(scalars[p.name]) + self._pick(near)), p.dtype)
+        return replace(
+            launch,
+            label=launch.label + ", other sizes",
+            scalars=scalars,
+            extents=dict.fromkeys(launch.extents),
+            real=False,
+        )
+
+    def _other_block(self, block: Triple, nth: int) -> Triple:
+        """A block unlike ``block``, at first one whose extents all differ."""
+        rank = self._rank()
+        others = [b for b in self._legal_blocks() if b != block]
+        others.sort(key=lambda b: rank - len({*b[:rank]}))
+        return others[nth % len(others)] if others else block
 
     def _guessed(self, turn: int) -> Launch:
         """A launch with no site to go by."""
@@ -311,6 +345,11 @@ class LaunchSource:
         return 1 + max(axes)
 
     def _default_block(self, turn: int) -> Triple:
+        legal = self._legal_blocks()
+        bound = self._kernel.launch_bounds[0] or MAX_BLOCK
+        return legal[turn % len(legal)] if legal else (min(bound, 32), 1, 1)
+
+    def _legal_blocks(self) -> list[Triple]:
         rank = self._rank()
         bound = self._kernel.launch_bounds[0] or MAX_BLOCK
         options: list[Triple] = []
@@ -323,8 +362,7 @@ class LaunchSource:
             if rank == 2:
                 options.append((square, square, 1))
         options += [_BLOCKS_1D, _BLOCKS_2D, _BLOCKS_3D][rank - 1]
-        legal = [b for b in options if _volume(b) <= min(bound, MAX_BLOCK)]
-        return legal[turn % len(legal)] if legal else (min(bound, 32), 1, 1)
+        return [b for b in options if _volume(b) <= min(bound, MAX_BLOCK)]
 
     def _scalar(self, p: Param) -> int | float | bool:
         """Draw a scalar leaf from what the kernel does with it."""

@@ -226,15 +226,14 @@ bool on_stack(const void *address) {
 }
 
 void reading(void *address, uint32_t size, const void *code) {
-  if (on_stack(address)) return;
+  if (on_stack(address) || !range_of((uint8_t *)address)) return;
   settle();
   access((uint8_t *)address, size, false, place_of(code), nullptr, false);
 }
 
 void writing(void *address, uint32_t size, const void *code) {
-  if (on_stack(address)) return;
+  if (on_stack(address) || !range_of((uint8_t *)address)) return;
   settle();
-  if (!range_of((uint8_t *)address)) return;
   pending.address = (uint8_t *)address;
   pending.place = place_of(code);
   if (size <= sizeof pending.old) memcpy(pending.old, address, size);
