@@ -346,6 +346,13 @@ def plain_path(name: str) -> str:
     return short if os.path.samefile(short, name) else name
 
 
+def expansion_file(location: Any) -> int:
+    """Identify the file of ``location`` within its unit, 0 for none: its name costs far more."""
+    handle = ctypes.c_void_p()
+    library().clang_getInstantiationLocation(location, ctypes.byref(handle), None, None, None)
+    return handle.value or 0
+
+
 def file_offset(location: Any) -> tuple[str, int]:
     """Return file and byte offset of ``location``; for a macro argument, where it is written."""
     found = _file_location(location)

@@ -32,9 +32,8 @@ _KEEP_GOING = 0x200
 _RECORD_MACROS = TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD
 _PRELUDE = "tm_cuda_prelude.h"
 _PCH_LIMIT = 48
-_CLASHES = (
-    "ambiguous", "redefinition", "redeclar", "conflict", "different kind", "specialization",
-)  # fmt: skip
+_EARLY = "specialization"
+_CLASHES = ("ambiguous", "redefinition", "redeclar", "conflict", "different kind", _EARLY)
 # Without the first, every unit instantiates what the prelude leaves pending (100 ms). The key of a
 # precompiled header holds the contents of its sources, so a new time stamp on them means nothing.
 _PCH_ARGS = ("-fpch-instantiate-templates", "-Xclang", "-fno-validate-pch")
@@ -142,7 +141,7 @@ def parse(unit: CompileUnit, *, cache_dir: Path | None) -> ParsedUnit:
     shim = ("-isystem", str(include_dir()))
     args = [*base_args(headers), *_safe_user_args(unit.args)]
     best: ParsedUnit | None = None
-    for attempt in _preludes(unit, source, headers, cache_dir):
+    for group, attempt in _preludes(unit, source, headers, cache_dir):
         try:
             tu = _index().parse(
                 unit.path,
@@ -155,31 +154,41 @@ def parse(unit: CompileUnit, *, cache_dir: Path | None) -> ParsedUnit:
         errors = tuple(_errors(tu))
         if best is None or len(errors) < len(best.errors):
             best = ParsedUnit(unit, tu, source, errors, headers.found)
-        if not any(_may_be_ours(e) for e in errors):
+        if not any(_may_be_ours(e, group) for e in errors):
             break
     if best is None:
         raise ParseFailed(unit.path)
     return best
 
 
-def _may_be_ours(error: Diagnostic) -> bool:
-    """Whether an error may come from headers that only the precompiled prelude includes."""
-    return error.code == "TM0002" and any(
-        word in note for note in error.notes[:1] for word in _CLASHES
-    )
+def _may_be_ours(error: Diagnostic, group: tuple[str, ...]) -> bool:
+    """Whether an error may come from what the precompiled prelude does and the prelude does not.
+
+    It includes the standard headers in ``group``, with whose declarations others clash, and it
+    instantiates templates before the unit can specialise them. Parsing again costs what parsing
+    costs, minutes with a framework's headers.
+    """
+    words = _CLASHES if group else (_EARLY,)
+    if error.code != "TM0002" or not any(w in note for note in error.notes[:1] for w in words):
+        return False
+    places = [label.span.file for label in error.labels]
+    return not group or not places or any("/c++/" in place for place in places)
 
 
 def _preludes(
     unit: CompileUnit, source: bytes, headers: SystemHeaders, cache_dir: Path | None
-) -> Iterator[list[str]]:
-    """Yield the ways to put the prelude in front of a unit, fastest first."""
+) -> Iterator[tuple[tuple[str, ...], list[str]]]:
+    """Yield the ways to put the prelude in front of a unit, fastest first.
+
+    Each comes with the standard headers that are precompiled with it.
+    """
     if cache_dir is not None:
         standard = _standard_headers(source) if headers.found else ()
         for group in dict.fromkeys((standard, ())):
             pch = _precompiled(cache_dir, unit.args, headers, group)
             if pch is not None:
-                yield [*_PCH_ARGS, "-include-pch", str(pch)]
-    yield ["-include", _PRELUDE]
+                yield group, [*_PCH_ARGS, "-include-pch", str(pch)]
+    yield (), ["-include", _PRELUDE]
 
 
 def _safe_user_args(args: tuple[str, ...]) -> list[str]:

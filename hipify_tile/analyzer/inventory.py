@@ -20,6 +20,7 @@ from clang.cindex import CursorKind
 from hipify_tile.analyzer.clang import (
     Spans,
     binary_op,
+    expansion_file,
     has_attribute,
     plain_path,
     specialized_template,
@@ -133,6 +134,7 @@ class Inventory:
         self.variables: list[Any] = []
         self.initialisers = Function(parsed.tu.cursor, "", None, False, False, False)
         self.files: dict[str, bool] = {}
+        self._handles: dict[int, bool] = {}
         self.macros: set[str] = set()
         self._sources = {parsed.unit.path: parsed.source}
         self._blanked: dict[str, bytes] = {}
@@ -202,8 +204,13 @@ class Inventory:
         return self.functions.get(usr)
 
     def _in_user_file(self, cursor: Any) -> bool:
-        file = cursor.location.file
-        return file is not None and self.is_user_file(file.name)
+        handle = expansion_file(cursor.location)
+        known = self._handles.get(handle)
+        if known is None:
+            file = cursor.location.file
+            known = file is not None and self.is_user_file(file.name)
+            self._handles[handle] = known
+        return known
 
     def _user_files(self) -> tuple[str, ...]:
         names = {self.parsed.unit.path: None}
@@ -280,9 +287,7 @@ class Inventory:
                 _record_change(node, function)
 
     def _reference(self, target: Any, function: Function) -> None:
-        if target is None or target.location.file is None:
-            return
-        if not self.is_user_file(target.location.file.name):
+        if target is None or not self._in_user_file(target):
             return
         usr = target.get_usr()
         if not usr or usr in function.uses:
@@ -327,8 +332,7 @@ class Inventory:
             launch = _api_launch(node, function)
             if launch is not None:
                 self.launches.append(launch)
-        file = target.location.file
-        if file is not None and self.is_user_file(file.name):
+        if self._in_user_file(target):
             self._reference(target, function)
             if not function.dependent:
                 self.calls.setdefault(target.get_usr(), []).append(Call(node, function))

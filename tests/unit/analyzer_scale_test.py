@@ -4,6 +4,7 @@ from pathlib import Path
 
 from analyzer_units import cache_folder
 
+from hipify_tile.analyzer import clang_parse
 from hipify_tile.analyzer.analyze import analyze_unit
 from hipify_tile.analyzer.inventory_text import Lines
 from hipify_tile.analyzer.model import CompileUnit
@@ -71,3 +72,27 @@ def test_kernels_left_out_by_a_macro_are_reported_once_a_file(tmp_path):
     assert note.headline == "a and 1 more left out by #ifdef WITH_GPU"
     found = analyze_unit(unit(main, tmp_path, "-DWITH_GPU"), cache=cache_folder())
     assert [d.headline for d in found.diagnostics] == ["other left out by #else"]
+
+
+def test_a_unit_is_parsed_again_only_where_precompiled_headers_may_be_the_cause(
+    tmp_path, monkeypatch
+):
+    tried = []
+    every = clang_parse._preludes
+
+    def counted(*arguments):
+        for attempt in every(*arguments):
+            tried.append(attempt)
+            yield attempt
+
+    monkeypatch.setattr(clang_parse, "_preludes", counted)
+    own = "struct A {}; void f(A); void f(A, int = 0); void g(A a) { f(a); }\n"
+    standard = "#include <vector>\nusing namespace std;\nint size; int g() { return size; }\n"
+    file = tmp_path / "k.cu"
+    for text, parses in ((own, 1), ("#include <vector>\n" + own, 1), (standard, 2)):
+        tried.clear()
+        file.write_text(text)
+        unit = CompileUnit(str(file), str(tmp_path), ("-std=c++17",))
+        found = clang_parse.parse(unit, cache_dir=cache_folder())
+        assert len(tried) == parses, text
+        assert any("ambiguous" in e.notes[0] for e in found.errors), found.errors
