@@ -1,4 +1,4 @@
-"""Emissions as things that run a case on the CPU (see ``judge.Rewritten``).
+"""Emissions as things that run a case on the CPU (see ``trial.Rewritten``).
 
 ``tile`` and ``loop`` are lowered to C and run as one function call. ``simt`` is lowered to CUDA
 text, which runs thread for thread like the original does. An emission that needs constants at
