@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from hipify_tile.analyzer import clang
-from hipify_tile.analyzer.importing.calls import Calls, needs_construction
+from hipify_tile.analyzer.importing.calls import Calls
+from hipify_tile.analyzer.importing.construction import needs_construction
 from hipify_tile.analyzer.importing.conversions import K, operands, zero
 from hipify_tile.analyzer.importing.memory import array_shape, first_scalar
 from hipify_tile.analyzer.importing.refusal import Refusal
