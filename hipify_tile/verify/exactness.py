@@ -30,7 +30,7 @@ EXACT_FLAGS = (
 
 # The compiler announces every access to the executor, which looks for data races: no library of its
 # own is linked. Line tables say where.
-_ANNOUNCED = ("-fsanitize=thread", "--param=tsan-instrument-func-entry-exit=0", "-g1")
+_ANNOUNCED = ("-fsanitize=thread", "--param=tsan-instrument-func-entry-exit=0", "-g1", "-gdwarf-4")
 
 # A result that depends on an uninitialised local then differs between the two sides. Zero, which a
 # rewrite that lost an initialisation might get by with, is the original's.

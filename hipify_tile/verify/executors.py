@@ -57,7 +57,10 @@ class Original:
         started = time.perf_counter()
         ran = self._run(case, Options(time_limit_ms=limit, race=True, watched=watched))
         self._race_seconds += time.perf_counter() - started
-        return "" if ran.ok else ran.reason
+        if ran.ok:
+            return ""
+        race = ran.status == "data_race"
+        return f"threads race: {ran.detail}" if race else f"races are unknown: {ran.reason}"
 
     def _run(self, case: Case, options: Options) -> Ran:
         for symbol, data in case.globals.items():

@@ -74,7 +74,7 @@ class Original(Protocol):
         ...
 
     def race(self, case: Case) -> str:
-        """What threads race for when they run ``case``; empty if nothing was found."""
+        """What the threads that run ``case`` race for, or why that is unknown; empty if nothing."""
         ...
 
 

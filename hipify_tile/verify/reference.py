@@ -23,7 +23,6 @@ _RUNS = (("reverse", 1), ("shuffle", 0), ("shuffle2", 1))
 _POISON = ("forward", 1)
 
 ORDER = "the result depends on the order of threads"
-RACE = "threads race"
 OVERFLOW = "the order of atomic additions decides between infinities"
 UNINITIALISED = "the result depends on uninitialised memory"
 
@@ -51,7 +50,7 @@ def reference(original: Original, case: Case, roles: Roles) -> Reference:
         return Reference(problem=first.status, status=first.status)
     race = original.race(case)
     if race:
-        return Reference(problem=f"{RACE}: {race}")
+        return Reference(problem=race)
     differing: set[str] = set()
     for order, poison in _RUNS:
         other = original.run(case, order, poison)
