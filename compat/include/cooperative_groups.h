@@ -1,5 +1,5 @@
 // Cooperative groups: blocks, tiles of a power of two up to 32, coalesced groups. Grid-wide
-// synchronisation is declared and traps.
+// synchronisation works in cooperative launches of programs; the verifier traps there.
 #ifndef TM_COOPERATIVE_GROUPS_H
 #define TM_COOPERATIVE_GROUPS_H
 #include "tm_cuda_prelude.h"
@@ -24,7 +24,7 @@ struct thread_block {
 TM_CG thread_block this_thread_block() { return thread_block(); }
 
 struct grid_group {
-  __device__ void sync() const TM_IS(tm_trap();)
+  __device__ void sync() const TM_IS(tm_sync_grid();)
   TM_CG bool is_valid() const { return true; }
   TM_CG unsigned long long block_rank() const {
     return ((unsigned long long)blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;

@@ -1,5 +1,6 @@
 // What device code needs of the block executor (g++ only): the current thread's indices and the
-// suspension points. Defined in libtm_executor; see tm_executor.h for the driving side.
+// suspension points. Defined in libtm_executor (one block at a time, guarded) and in libtm_cudart
+// (programs).
 #ifndef TM_EXECUTOR_DEVICE_H
 #define TM_EXECUTOR_DEVICE_H
 
@@ -24,6 +25,7 @@ void tm_sync_block(void);
 int tm_sync_block_count(int predicate);
 int tm_sync_block_and(int predicate);
 int tm_sync_block_or(int predicate);
+void tm_sync_grid(void);  // all blocks of a cooperative launch
 void tm_sync_warp(unsigned mask);
 // kind: 0 index, 1 up, 2 down, 3 xor. *valid is what shfl_sync's predicate form reports.
 unsigned long long tm_shuffle(unsigned mask, unsigned long long value, int kind, unsigned operand,

@@ -7,11 +7,16 @@
 #include <vector>
 
 #include "fiber.h"
-#include "internal.h"
+#include "tm_executor.h"
+
+#define TM_INITIAL_EXEC __attribute__((tls_model("initial-exec")))
+#define TM_THREAD_SYMBOL(symbol) \
+  __asm__(symbol) __attribute__((tls_model("initial-exec"), visibility("default")))
 
 namespace tile_migrate {
 
 constexpr uint32_t kWarp = 32;
+constexpr uint32_t kMaxThreads = 1024;
 
 enum class State : uint8_t { kUnstarted, kRunnable, kAtBarrier, kAtWarp, kFinished };
 enum class WarpOp : uint8_t { kSync, kShuffle, kBallot, kMatchAny, kMatchAll, kReduce, kActive };
@@ -39,6 +44,7 @@ struct Block {
   std::vector<Thread *> queue;      // ring of released threads
   size_t queue_head = 0, queue_size = 0;
   uint32_t count = 0, started = 0, finished = 0, at_barrier = 0;
+  bool drawn = false;      // order holds the forward schedule
   bool start_one = false;  // a yielding thread gives an unstarted one its turn
   Thread *current = nullptr;
   uint32_t schedule = TM_FORWARD;
@@ -47,6 +53,13 @@ struct Block {
   void (*entry)(void **) = nullptr;
   void **args = nullptr;
   tm_status *status = nullptr;
+  uint32_t at_warp = 0, barrier_count = 0;
+  std::vector<Fiber *> all_fibers, free_fibers;
+  Fiber main_fiber;           // whoever runs the block
+  Fiber *running = nullptr;
+  bool fibers_dirty = false;  // abandoned fibers hold dead frames
+  uint8_t *dynamic_shared = nullptr;
+  uint64_t dynamic_bytes = 0;
 
   void release(Thread *thread) {
     thread->state = State::kRunnable;
@@ -60,7 +73,37 @@ struct Block {
     return random;
   }
 };
-extern Block block;
+
+// The block that the calling OS thread runs. Fibers never change their OS thread.
+extern __thread Block *block_of_thread TM_INITIAL_EXEC;
+inline Block &block() { return *block_of_thread; }
+
+// What programs read: indices of the current thread and of its block.
+struct Index {
+  uint32_t x, y, z;
+};
+extern __thread Index thread_index TM_THREAD_SYMBOL("tm_thread_idx");
+extern __thread Index block_index TM_THREAD_SYMBOL("tm_block_idx");
+extern __thread Index block_dimensions TM_THREAD_SYMBOL("tm_block_dim");
+extern __thread Index grid_dimensions TM_THREAD_SYMBOL("tm_grid_dim");
+
+// Sizes the tables of the block for `dimensions` (at most kMaxThreads threads in all).
+void shape_block(const uint32_t dimensions[3]);
+// Runs the threads of one block on fibers; returns when all have finished, or after abandon_block.
+void run_threads();
+// Leaves every thread of the block where it is and returns to the caller of run_threads.
+[[noreturn]] void abandon_block();
+void switch_to(Fiber *fiber);
+// The current thread; fails where threads run without fibers.
+Thread *current_thread();
+// Called in a thread: ends it without returning from its function.
+[[noreturn]] void exit_thread();
+
+// Defined by the host of the scheduler. A fiber that enters `entry` when switched to; may fail().
+Fiber *new_fiber(void (*entry)());
+// Nothing else of the block can run while the current thread spins.
+void idle();
+[[noreturn]] void fail(int32_t kind, const char *detail);
 
 // Suspends the current thread until it is released (its state is already set).
 void suspend();

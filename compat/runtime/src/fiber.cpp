@@ -1,7 +1,14 @@
 // The context switch: callee-saved registers and the stack pointer; ucontext where not x86-64.
 #include "fiber.h"
 
-#include "internal.h"
+#ifdef __SANITIZE_THREAD__
+#include <sanitizer/tsan_interface.h>
+#endif
+#ifdef __SANITIZE_ADDRESS__
+#include <pthread.h>
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
 
 namespace tile_migrate {
 
@@ -12,6 +19,73 @@ bool Fiber::map(uint64_t stack_bytes) {
   if (got == MAP_FAILED) return false;
   mapping = (uint8_t *)got;
   return mprotect(mapping, kPage, PROT_NONE) == 0;
+}
+
+void Fiber::unmap() {
+#ifdef __SANITIZE_THREAD__
+  if (thread_sanitizer) __tsan_destroy_fiber(thread_sanitizer);
+  thread_sanitizer = nullptr;
+#endif
+  if (mapping) munmap(mapping, bytes + kPage);
+  mapping = nullptr;
+}
+
+namespace {
+
+// What the sanitizers must know of a fiber whose frames are all gone.
+void renew(Fiber *fiber) {
+  (void)fiber;
+#ifdef __SANITIZE_THREAD__
+  if (fiber->thread_sanitizer) __tsan_destroy_fiber(fiber->thread_sanitizer);
+  fiber->thread_sanitizer = __tsan_create_fiber(0);
+#endif
+#ifdef __SANITIZE_ADDRESS__
+  fiber->fake_stack = nullptr;
+  fiber->bottom = fiber->mapping + kPage;
+  fiber->stack_bytes = fiber->bytes;
+  __asan_unpoison_memory_region(fiber->bottom, fiber->stack_bytes);
+#endif
+}
+
+__attribute__((no_sanitize("thread"), no_sanitize("address"))) void before_switch(Fiber *from, Fiber *to) {
+  (void)from, (void)to;
+#ifdef __SANITIZE_ADDRESS__
+  __sanitizer_start_switch_fiber(&from->fake_stack, to->bottom, to->stack_bytes);
+#endif
+#ifdef __SANITIZE_THREAD__
+  __tsan_switch_to_fiber(to->thread_sanitizer, 0);
+#endif
+}
+
+__attribute__((no_sanitize("thread"), no_sanitize("address"))) void after_switch(Fiber *from) {
+  (void)from;
+#ifdef __SANITIZE_ADDRESS__
+  __sanitizer_finish_switch_fiber(from->fake_stack, nullptr, nullptr);
+#endif
+}
+
+}  // namespace
+
+void entered_fiber() {
+#ifdef __SANITIZE_ADDRESS__
+  __sanitizer_finish_switch_fiber(nullptr, nullptr, nullptr);
+#endif
+}
+
+void enter_fibers(Fiber *fiber) {
+  (void)fiber;
+#ifdef __SANITIZE_THREAD__
+  fiber->thread_sanitizer = __tsan_get_current_fiber();
+#endif
+#ifdef __SANITIZE_ADDRESS__
+  if (fiber->bottom) return;
+  pthread_attr_t attributes;
+  void *low = nullptr;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
+  pthread_attr_getstack(&attributes, &low, &fiber->stack_bytes);
+  pthread_attr_destroy(&attributes);
+  fiber->bottom = low;
+#endif
 }
 
 #ifdef __x86_64__
@@ -50,9 +124,14 @@ void Fiber::prepare(void (*entry)()) {
   *--top = (void *)entry;
   for (int i = 0; i < 6; ++i) *--top = nullptr;
   stack_pointer = top;
+  renew(this);
 }
 
-void switch_fiber(Fiber *from, Fiber *to) { tm_switch_stack(&from->stack_pointer, to->stack_pointer); }
+__attribute__((no_sanitize("thread"), no_sanitize("address"))) void switch_fiber(Fiber *from, Fiber *to) {
+  before_switch(from, to);
+  tm_switch_stack(&from->stack_pointer, to->stack_pointer);
+  after_switch(from);
+}
 
 #else
 
@@ -62,9 +141,14 @@ void Fiber::prepare(void (*entry)()) {
   context.uc_stack.ss_size = bytes;
   context.uc_link = nullptr;
   makecontext(&context, entry, 0);
+  renew(this);
 }
 
-void switch_fiber(Fiber *from, Fiber *to) { swapcontext(&from->context, &to->context); }
+__attribute__((no_sanitize("thread"), no_sanitize("address"))) void switch_fiber(Fiber *from, Fiber *to) {
+  before_switch(from, to);
+  swapcontext(&from->context, &to->context);
+  after_switch(from);
+}
 
 #endif
 

@@ -2,6 +2,7 @@
 #ifndef TM_FIBER_H
 #define TM_FIBER_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/mman.h>
 
@@ -13,6 +14,7 @@
 
 namespace tile_migrate {
 
+constexpr uint64_t kPage = 4096;
 constexpr uint64_t kStackBytes = 512 * 1024;
 
 struct Fiber {
@@ -23,11 +25,24 @@ struct Fiber {
   ucontext_t context;
 #endif
   uint64_t bytes = 0;
+#ifdef __SANITIZE_THREAD__
+  void *thread_sanitizer = nullptr;
+#endif
+#ifdef __SANITIZE_ADDRESS__
+  void *fake_stack = nullptr;
+  const void *bottom = nullptr;
+  size_t stack_bytes = 0;
+#endif
   bool map(uint64_t stack_bytes);
+  void unmap();
   void prepare(void (*entry)());  // makes the next switch to it call entry, which must not return
 };
 
 void switch_fiber(Fiber *from, Fiber *to);
+// First call of every entry: tells an address sanitizer that the switch is complete.
+void entered_fiber();
+// Makes `fiber` stand for the stack that the caller is on.
+void enter_fibers(Fiber *fiber);
 
 }  // namespace tile_migrate
 

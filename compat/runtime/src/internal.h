@@ -9,11 +9,10 @@
 
 #include <vector>
 
-#include "tm_executor.h"
+#include "block.h"
 
 namespace tile_migrate {
 
-constexpr uint64_t kPage = 4096;
 inline uint64_t round_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
 // Address space with an accessible (or demand-mapped) window between two inaccessible zones.
@@ -56,7 +55,6 @@ struct Run {
 };
 extern Run run;
 
-[[noreturn]] void fail(int32_t kind, const char *detail);
 // Runs body(context) under the guards; returns the status kind.
 int32_t guarded(void (*body)(void *), void *context, tm_arena *arena, const tm_options *options,
                 tm_status *status);

@@ -6,6 +6,8 @@
 // What no hook announces (memcpy of many bytes, inline assembly) is not seen.
 #include "race.h"
 
+#include "internal.h"
+
 #include <string.h>
 #include <sys/mman.h>
 
@@ -125,7 +127,7 @@ bool ordered(const Access &earlier, uint32_t self) {
 
 [[noreturn]] void report(const Access &earlier, bool earlier_write, bool write, bool atomic,
                          uint32_t place, uint8_t *address, const Range &range) {
-  tm_status *status = block.status;
+  tm_status *status = block().status;
   int32_t id = TM_NO_BUFFER;
   if (range.shared) {
     status->buffer = TM_SHARED_MEMORY;
@@ -142,7 +144,7 @@ bool ordered(const Access &earlier, uint32_t self) {
   status->other_atomic = earlier.atomic();
   status->other_code = code_of(earlier.who >> kPlaceShift);
   memcpy(status->other_block, starts[block_of(earlier.clock)].index, sizeof status->other_block);
-  memcpy(status->other_thread, block.threads[earlier.thread()].index, sizeof status->other_thread);
+  memcpy(status->other_thread, block().threads[earlier.thread()].index, sizeof status->other_thread);
   pending.size = 0;
   fail(TM_DATA_RACE, "data race");
 }
@@ -167,7 +169,7 @@ void record(Access (&slots)[2], const Access &access, uint32_t floor, uint32_t s
 }
 
 void visit(Range &range, Cell &cell, Kind kind, bool atomic, uint32_t place, uint8_t *address) {
-  uint32_t self = block.current->flat;
+  uint32_t self = block().current->flat;
   Access access{clock_of(self), self | (atomic ? kAtomic : 0) |
                                     (kind == Kind::kSilent ? kSame : 0) | place << kPlaceShift};
   if (kind != Kind::kWrite && recorded(cell.read, access)) return;
@@ -242,7 +244,7 @@ void writing(void *address, uint32_t size, const void *code) {
 
 // Publishes before a fenced atomic operation, and takes up what others published.
 void synchronise(uint8_t *address) {
-  uint32_t self = block.current->flat;
+  uint32_t self = block().current->flat;
   auto found = releases.find((uint64_t)address);
   if (found == releases.end() && !fences[self].clock) return;
   run.busy = true;
@@ -380,7 +382,7 @@ void __tsan_atomic_signal_fence(int) {}
 void __tsan_atomic_thread_fence(int) {
   if (!race_on) return;
   settle();
-  uint32_t self = block.current->flat;
+  uint32_t self = block().current->flat;
   fences[self] = Fence{clock_of(self), barrier_clock};
   own_clock[self] = ++now;
 }

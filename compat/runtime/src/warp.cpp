@@ -10,15 +10,15 @@ namespace {
 
 Thread *lane_of(uint32_t warp, uint32_t lane) {
   uint32_t flat = warp * kWarp + lane;
-  return flat < block.count ? &block.threads[flat] : nullptr;
+  return flat < block().count ? &block().threads[flat] : nullptr;
 }
 
 bool alive(const Thread *thread) { return thread && thread->state != State::kFinished; }
 
 // A value that no lane supplied: the poison byte repeated.
 uint64_t undefined_value() {
-  ++block.status->undefined_lanes;
-  return block.poison * 0x0101010101010101ULL;
+  ++block().status->undefined_lanes;
+  return block().poison * 0x0101010101010101ULL;
 }
 
 // The lane that a shuffle reads, as the hardware computes it.
@@ -93,6 +93,7 @@ void exchange(Thread **group, uint32_t size, uint32_t warp) {
   }
   // Of the warp operations only __syncwarp orders memory.
   if (race_on && group[0]->op == WarpOp::kSync) race_warp(group, size);
+  block().at_warp -= size;
   release_group(group, size);
 }
 
@@ -112,13 +113,14 @@ void complete_group(uint32_t warp, const Thread &first) {
 }
 
 uint64_t arrive(WarpOp op, unsigned mask) {
-  Thread *self = block.current;
+  Thread *self = current_thread();
   if (race_on) race_settle();
   self->op = op;
   self->mask = mask;
   if (op != WarpOp::kActive && !(mask >> (self->flat % kWarp) & 1u))
     fail(TM_BAD_WARP_OPERATION, "the calling lane is not in its own mask");
   self->state = State::kAtWarp;
+  ++block().at_warp;
   if (op != WarpOp::kActive) complete_group(self->flat / kWarp, *self);
   suspend();
   return self->result;
@@ -136,7 +138,7 @@ void complete_warp_groups(uint32_t warp) {
 
 bool resolve_active_masks() {
   bool any = false;
-  for (uint32_t warp = 0; warp * kWarp < block.count; ++warp) {
+  for (uint32_t warp = 0; warp * kWarp < block().count; ++warp) {
     Thread *group[kWarp];
     uint32_t size = 0;
     for (uint32_t lane = 0; lane < kWarp; ++lane) {
@@ -160,7 +162,7 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 void tm_sync_warp(unsigned mask) {
-  block.current->kind = 0;
+  tile_migrate::current_thread()->kind = 0;
   tile_migrate::arrive(WarpOp::kSync, mask);
 }
 
@@ -168,7 +170,7 @@ unsigned long long tm_shuffle(unsigned mask, unsigned long long value, int kind,
                               int width, int *valid) {
   if (width <= 0 || width > 32 || (width & (width - 1)))
     tile_migrate::fail(TM_BAD_WARP_OPERATION, "a shuffle width that is no power of two up to 32");
-  tile_migrate::Thread *self = block.current;
+  tile_migrate::Thread *self = tile_migrate::current_thread();
   self->value = value;
   self->kind = (uint8_t)kind;
   self->operand = operand;
@@ -179,19 +181,19 @@ unsigned long long tm_shuffle(unsigned mask, unsigned long long value, int kind,
 }
 
 unsigned tm_ballot(unsigned mask, int predicate) {
-  block.current->predicate = predicate;
-  block.current->kind = 0;
+  tile_migrate::current_thread()->predicate = predicate;
+  tile_migrate::current_thread()->kind = 0;
   return (unsigned)tile_migrate::arrive(WarpOp::kBallot, mask);
 }
 
 unsigned tm_match_any(unsigned mask, unsigned long long value) {
-  block.current->value = value;
-  block.current->kind = 0;
+  tile_migrate::current_thread()->value = value;
+  tile_migrate::current_thread()->kind = 0;
   return (unsigned)tile_migrate::arrive(WarpOp::kMatchAny, mask);
 }
 
 unsigned tm_match_all(unsigned mask, unsigned long long value, int *predicate) {
-  tile_migrate::Thread *self = block.current;
+  tile_migrate::Thread *self = tile_migrate::current_thread();
   self->value = value;
   self->kind = 0;
   unsigned result = (unsigned)tile_migrate::arrive(WarpOp::kMatchAll, mask);
@@ -200,7 +202,7 @@ unsigned tm_match_all(unsigned mask, unsigned long long value, int *predicate) {
 }
 
 unsigned tm_reduce(unsigned mask, unsigned value, int kind, int is_signed) {
-  tile_migrate::Thread *self = block.current;
+  tile_migrate::Thread *self = tile_migrate::current_thread();
   self->value = value;
   self->kind = (uint8_t)kind;
   self->is_signed = is_signed != 0;
@@ -208,11 +210,14 @@ unsigned tm_reduce(unsigned mask, unsigned value, int kind, int is_signed) {
 }
 
 unsigned tm_active_mask(void) {
-  block.current->kind = 0;
+  tile_migrate::current_thread()->kind = 0;
   return (unsigned)tile_migrate::arrive(WarpOp::kActive, 0xffffffffu);
 }
 
-unsigned tm_lane_id(void) { return block.current->flat % tile_migrate::kWarp; }
+unsigned tm_lane_id(void) {
+  const tile_migrate::Index &at = tile_migrate::thread_index, &size = tile_migrate::block_dimensions;
+  return ((at.z * size.y + at.y) * size.x + at.x) % tile_migrate::kWarp;
+}
 
 #pragma GCC visibility pop
 }  // extern "C"
