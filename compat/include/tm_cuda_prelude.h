@@ -107,6 +107,7 @@
 #include "vector_types.h"
 #include "vector_functions.h"
 #include "tm_executor_device.h"
+#include "tm_device_output.h"
 #include "tm_device_builtins.h"
 #include "tm_device_atomics.h"
 #include "tm_device_math.h"

@@ -31,6 +31,27 @@ typedef struct tm_launch {
 
 typedef int (*tm_implementation)(const tm_launch *launch, void **arguments);
 
+// What an implementation returns, having written nothing, when these arguments are outside what it
+// was verified for: the next kind runs instead (tile, loop, simt, kept).
+#define TM_NOT_APPLICABLE (-1)
+
+// Of a scalar parameter itself, or of what a pointer points to.
+enum tm_element {
+  TM_ELEMENT_UNKNOWN = 0,
+  TM_ELEMENT_INT8 = 1,
+  TM_ELEMENT_UINT8 = 2,
+  TM_ELEMENT_INT16 = 3,
+  TM_ELEMENT_UINT16 = 4,
+  TM_ELEMENT_INT32 = 5,
+  TM_ELEMENT_UINT32 = 6,
+  TM_ELEMENT_INT64 = 7,
+  TM_ELEMENT_UINT64 = 8,
+  TM_ELEMENT_FLOAT16 = 9,
+  TM_ELEMENT_BFLOAT16 = 10,
+  TM_ELEMENT_FLOAT32 = 11,
+  TM_ELEMENT_FLOAT64 = 12
+};
+
 // A parameter of the CUDA kernel, in declaration order; arguments[i] points to a value of `bytes`.
 // written: the kernel may store through this pointer (1 when in doubt).
 typedef struct tm_parameter {
@@ -38,7 +59,7 @@ typedef struct tm_parameter {
   uint32_t bytes;
   uint8_t is_pointer;
   uint8_t written;
-  uint16_t reserved;
+  uint16_t element;  // enum tm_element: check mode compares and prints by it
 } tm_parameter;
 
 enum {
@@ -47,6 +68,8 @@ enum {
 };
 
 // One implementation of one kernel. Strings and arrays must outlive the registration.
+// Kernels with internal linkage (static, anonymous namespaces) may share a mangled name: theirs is
+// the name together with `source`, which must then be the same text in all of a kernel's records.
 typedef struct tm_kernel_record {
   uint32_t abi;                // TM_ABI_VERSION
   int32_t kind;                // enum tm_kind
@@ -61,7 +84,7 @@ typedef struct tm_kernel_record {
   const char *source;          // "path:line" of the CUDA kernel
 } tm_kernel_record;
 
-// 0, or a cudaError. Registering one (name, kind) twice keeps the first.
+// 0, or a cudaError. Registering one (name, kind) twice: the first is used while it is registered.
 int tm_register_kernel(const tm_kernel_record *record);
 void tm_unregister_kernel(const tm_kernel_record *record);
 
@@ -73,8 +96,11 @@ int tm_run_threads(const tm_launch *launch, void (*entry)(void **), void **argum
 // return value ends it and is returned.
 int tm_run_blocks(const tm_launch *launch, int (*body)(void *, uint64_t, uint64_t), void *context);
 
+// Bytes from pointer to the end of the allocation that holds it; 0: in none that is known.
+uint64_t tm_extent(const void *pointer);
+
 // For rewritten launches: tm_push_configuration stores what <<<>>> says, the kernel's own function,
-// called on the host, takes it and launches itself.
+// called on the host, takes it and launches itself. Both return 0 or a cudaError.
 int tm_push_configuration(uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by, uint32_t bz,
                           uint64_t shared_bytes, void *stream);
 int tm_launch_pushed(const void *host_function, void **arguments);

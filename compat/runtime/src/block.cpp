@@ -33,7 +33,7 @@ void run_block() {
   uint8_t *tail = g_shared_base + dynamic_offset + b.dynamic_bytes, *end = shared.window + shared.window_bytes;
   memset(tail, b.poison, (size_t)(end - tail));
   if (race_on) race_block();
-  run_threads();
+  if (!run_threads()) fail(TM_BAD_ARGUMENT, "no memory for a thread");
   for (; tail < end; ++tail) {
     if (*tail == b.poison) continue;
     b.status->buffer = TM_SHARED_MEMORY;
@@ -122,8 +122,7 @@ Fiber *new_fiber(void (*entry)()) {
   }
   run.busy = false;
   if (run.expired) fail(TM_TIMEOUT, "CPU time limit");
-  if (!made) fail(TM_BAD_ARGUMENT, "no memory for a thread");
-  return fiber;
+  return made ? fiber : nullptr;
 }
 
 void idle() {}

@@ -90,7 +90,8 @@ extern __thread Index grid_dimensions TM_THREAD_SYMBOL("tm_grid_dim");
 // Sizes the tables of the block for `dimensions` (at most kMaxThreads threads in all).
 void shape_block(const uint32_t dimensions[3]);
 // Runs the threads of one block on fibers; returns when all have finished, or after abandon_block.
-void run_threads();
+// False: no memory to start any.
+bool run_threads();
 // Leaves every thread of the block where it is and returns to the caller of run_threads.
 [[noreturn]] void abandon_block();
 void switch_to(Fiber *fiber);
@@ -99,7 +100,7 @@ Thread *current_thread();
 // Called in a thread: ends it without returning from its function.
 [[noreturn]] void exit_thread();
 
-// Defined by the host of the scheduler. A fiber that enters `entry` when switched to; may fail().
+// Defined by the host of the scheduler. A fiber that enters `entry` when switched to; null: no memory.
 Fiber *new_fiber(void (*entry)());
 // Nothing else of the block can run while the current thread spins.
 void idle();

@@ -2,6 +2,7 @@
 #include "divide.h"
 
 #include <string.h>
+#include <ucontext.h>
 
 namespace tile_migrate {
 
@@ -110,5 +111,24 @@ bool emulate_division(const Division &d, Registers *r) {
   r->ip += d.length;
   return true;
 }
+
+#ifdef __x86_64__
+bool emulate_trapped_division(void *context) {
+  constexpr int kGeneral[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
+                                REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+  greg_t *gregs = ((ucontext_t *)context)->uc_mcontext.gregs;
+  Registers registers;
+  for (int i = 0; i < 16; ++i) registers.general[i] = (uint64_t)gregs[kGeneral[i]];
+  registers.ip = (uint64_t)gregs[REG_RIP];
+  Division division;
+  if (!decode_division((const uint8_t *)registers.ip, registers, &division)) return false;
+  if (!emulate_division(division, &registers)) return false;
+  for (int i = 0; i < 16; ++i) gregs[kGeneral[i]] = (greg_t)registers.general[i];
+  gregs[REG_RIP] = (greg_t)registers.ip;
+  return true;
+}
+#else
+bool emulate_trapped_division(void *) { return false; }
+#endif
 
 }  // namespace tile_migrate

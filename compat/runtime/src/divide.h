@@ -32,6 +32,10 @@ bool decode_division(const uint8_t *code, const Registers &registers, Division *
 // False if the operands are none of these (no C expression yields that).
 bool emulate_division(const Division &division, Registers *registers);
 
+// For a SIGFPE handler: gives the division at which `context` (ucontext_t) stands its value and steps
+// over it. False if it stands at none; always off x86-64.
+bool emulate_trapped_division(void *context);
+
 }  // namespace tile_migrate
 
 #endif

@@ -41,23 +41,7 @@ void end_step() {
 }
 
 #ifdef __x86_64__
-constexpr int kGeneral[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
-                              REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
-
 bool is_write(const ucontext_t *context) { return context->uc_mcontext.gregs[REG_ERR] & 2; }
-
-bool handle_division(ucontext_t *context) {
-  greg_t *gregs = context->uc_mcontext.gregs;
-  Registers registers;
-  for (int i = 0; i < 16; ++i) registers.general[i] = (uint64_t)gregs[kGeneral[i]];
-  registers.ip = (uint64_t)gregs[REG_RIP];
-  Division division;
-  if (!decode_division((const uint8_t *)registers.ip, registers, &division)) return false;
-  if (!emulate_division(division, &registers)) return false;
-  for (int i = 0; i < 16; ++i) gregs[kGeneral[i]] = (greg_t)registers.general[i];
-  gregs[REG_RIP] = (greg_t)registers.ip;
-  return true;
-}
 
 bool begin_step(ucontext_t *context, uint8_t *page) {
   if (stepped_count == (int)(sizeof stepped_pages / sizeof *stepped_pages)) return false;
@@ -74,7 +58,6 @@ bool handle_step(ucontext_t *context) {
 }
 #else
 bool is_write(const ucontext_t *) { return false; }
-bool handle_division(ucontext_t *) { return false; }
 bool begin_step(ucontext_t *, uint8_t *) { return false; }
 bool handle_step(ucontext_t *) { return false; }
 #endif
@@ -126,7 +109,7 @@ void on_signal(int number, siginfo_t *info, void *raw) {
     case SIGSEGV:
     case SIGBUS: handle_fault((uint8_t *)info->si_addr, context); return;
     case SIGFPE:
-      if (handle_division(context)) return;
+      if (emulate_trapped_division(context)) return;
       stop(TM_TRAP, "arithmetic trap");
     case SIGTRAP:
       if (handle_step(context)) return;

@@ -30,7 +30,9 @@ Fiber *take_fiber() {
     b.free_fibers.pop_back();
     return fiber;
   }
-  return new_fiber(fiber_main);
+  Fiber *fiber = new_fiber(fiber_main);
+  if (!fiber && b.running != &b.main_fiber) fail(TM_BAD_ARGUMENT, "no memory for a thread");
+  return fiber;
 }
 
 void make_current(Thread *thread) {
@@ -196,7 +198,7 @@ void shape_block(const uint32_t dimensions[3]) {
   b.drawn = false;
 }
 
-void run_threads() {
+bool run_threads() {
   reset_fibers();
   Block &b = block();
   b.started = b.finished = b.at_barrier = b.barrier_count = b.at_warp = 0;
@@ -207,7 +209,9 @@ void run_threads() {
   b.drawn = b.schedule == TM_FORWARD;
   b.running = &b.main_fiber;
   enter_fibers(&b.main_fiber);
-  switch_to(take_fiber());
+  Fiber *first = take_fiber();
+  if (first) switch_to(first);
+  return first != nullptr;
 }
 
 void abandon_block() {
