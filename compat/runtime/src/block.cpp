@@ -130,10 +130,9 @@ void idle() {}
 const Region &shared_region() { return shared; }
 
 bool in_fiber_guard(const uint8_t *address) {
-  const uint8_t *call = call_fiber.mapping;
-  if (call && address >= call && address < call + kPage) return true;
+  if (call_fiber.in_guard(address)) return true;
   for (const Fiber *fiber : the_block.all_fibers)
-    if (address >= fiber->mapping && address < fiber->mapping + kPage) return true;
+    if (fiber->in_guard(address)) return true;
   return false;
 }
 

@@ -38,7 +38,14 @@ struct Thread {
   uint32_t flat;
 };
 
+// Lanes of one warp, a bit each.
+struct Warp {
+  uint32_t alive;    // not finished
+  uint32_t waiting;  // at a warp operation other than __activemask
+};
+
 struct Block {
+  Warp warps[kMaxThreads / kWarp];
   std::vector<Thread> threads;
   std::vector<uint32_t> order;      // in which threads start; re-drawn for a shuffle
   std::vector<Thread *> queue;      // ring of released threads

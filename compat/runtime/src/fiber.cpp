@@ -14,11 +14,11 @@ namespace tile_migrate {
 
 bool Fiber::map(uint64_t stack_bytes) {
   bytes = stack_bytes;
-  void *got = mmap(nullptr, bytes + kPage, PROT_READ | PROT_WRITE,
+  void *got = mmap(nullptr, bytes + kGuardBytes, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (got == MAP_FAILED) return false;
   mapping = (uint8_t *)got;
-  return mprotect(mapping, kPage, PROT_NONE) == 0;
+  return mprotect(mapping, kGuardBytes, PROT_NONE) == 0;
 }
 
 void Fiber::unmap() {
@@ -26,7 +26,7 @@ void Fiber::unmap() {
   if (thread_sanitizer) __tsan_destroy_fiber(thread_sanitizer);
   thread_sanitizer = nullptr;
 #endif
-  if (mapping) munmap(mapping, bytes + kPage);
+  if (mapping) munmap(mapping, bytes + kGuardBytes);
   mapping = nullptr;
 }
 
@@ -41,7 +41,7 @@ void renew(Fiber *fiber) {
 #endif
 #ifdef __SANITIZE_ADDRESS__
   fiber->fake_stack = nullptr;
-  fiber->bottom = fiber->mapping + kPage;
+  fiber->bottom = fiber->low();
   fiber->stack_bytes = fiber->bytes;
   __asan_unpoison_memory_region(fiber->bottom, fiber->stack_bytes);
 #endif
@@ -118,8 +118,8 @@ tm_switch_stack:
 
 void Fiber::prepare(void (*entry)()) {
   // Stacks of equal alignment would share cache sets: stagger their tops.
-  uint64_t stagger = ((uint64_t)mapping / (bytes + kPage)) % 32 * 128;
-  void **top = (void **)(mapping + kPage + bytes - stagger - 64);
+  uint64_t stagger = ((uint64_t)mapping / (bytes + kGuardBytes)) % 32 * 128;
+  void **top = (void **)(low() + bytes - stagger - 64);
   *--top = nullptr;  // return address of entry; leaves rsp 8 off a multiple of 16, as after a call
   *--top = (void *)entry;
   for (int i = 0; i < 6; ++i) *--top = nullptr;
@@ -137,7 +137,7 @@ __attribute__((no_sanitize("thread"), no_sanitize("address"))) void switch_fiber
 
 void Fiber::prepare(void (*entry)()) {
   getcontext(&context);
-  context.uc_stack.ss_sp = mapping + kPage;
+  context.uc_stack.ss_sp = low();
   context.uc_stack.ss_size = bytes;
   context.uc_link = nullptr;
   makecontext(&context, entry, 0);

@@ -15,7 +15,9 @@
 namespace tile_migrate {
 
 constexpr uint64_t kPage = 4096;
-constexpr uint64_t kStackBytes = 512 * 1024;
+// Local memory of a CUDA thread is at most 512 KiB.
+constexpr uint64_t kStackBytes = 640 * 1024;
+constexpr uint64_t kGuardBytes = 64 * 1024;
 
 struct Fiber {
   uint8_t *mapping = nullptr;
@@ -25,6 +27,10 @@ struct Fiber {
   ucontext_t context;
 #endif
   uint64_t bytes = 0;
+  uint8_t *low() const { return mapping + kGuardBytes; }
+  bool in_guard(const void *address) const {
+    return mapping && (const uint8_t *)address >= mapping && (const uint8_t *)address < low();
+  }
 #ifdef __SANITIZE_THREAD__
   void *thread_sanitizer = nullptr;
 #endif

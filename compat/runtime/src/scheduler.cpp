@@ -98,6 +98,7 @@ void finish_current() {
   Thread *thread = b.current;
   thread->state = State::kFinished;
   ++b.finished;
+  b.warps[thread->flat / kWarp].alive &= ~(1u << thread->flat % kWarp);
   if (b.at_warp) complete_warp_groups(thread->flat / kWarp);
   complete_barrier();
 }
@@ -205,6 +206,8 @@ bool run_threads() {
   b.queue_head = b.queue_size = 0;
   b.start_one = false;
   for (Thread &thread : b.threads) thread.state = State::kUnstarted;
+  for (uint32_t first = 0; first < b.count; first += kWarp)
+    b.warps[first / kWarp] = Warp{b.count - first < kWarp ? (1u << (b.count - first)) - 1 : ~0u, 0};
   if (!b.drawn || b.schedule != TM_FORWARD) draw_order();
   b.drawn = b.schedule == TM_FORWARD;
   b.running = &b.main_fiber;

@@ -13,8 +13,6 @@ Thread *lane_of(uint32_t warp, uint32_t lane) {
   return flat < block().count ? &block().threads[flat] : nullptr;
 }
 
-bool alive(const Thread *thread) { return thread && thread->state != State::kFinished; }
-
 // A value that no lane supplied: the poison byte repeated.
 uint64_t undefined_value() {
   ++block().status->undefined_lanes;
@@ -94,18 +92,19 @@ void exchange(Thread **group, uint32_t size, uint32_t warp) {
   // Of the warp operations only __syncwarp orders memory.
   if (race_on && group[0]->op == WarpOp::kSync) race_warp(group, size);
   block().at_warp -= size;
+  block().warps[warp].waiting &= ~members;
   release_group(group, size);
 }
 
 // Completes the group that `mask` names if all its live lanes have arrived.
 void complete_group(uint32_t warp, const Thread &first) {
+  const Warp &lanes = block().warps[warp];
+  uint32_t members = first.mask & lanes.alive;
+  if (members & ~lanes.waiting) return;
   Thread *group[kWarp];
   uint32_t size = 0;
-  for (uint32_t lane = 0; lane < kWarp; ++lane) {
-    if (!(first.mask >> lane & 1u)) continue;
-    Thread *thread = lane_of(warp, lane);
-    if (!alive(thread)) continue;
-    if (thread->state != State::kAtWarp || thread->op == WarpOp::kActive) return;
+  for (; members; members &= members - 1) {
+    Thread *thread = lane_of(warp, (uint32_t)__builtin_ctz(members));
     if (thread->mask != first.mask || thread->op != first.op || thread->kind != first.kind) return;
     group[size++] = thread;
   }
@@ -121,7 +120,10 @@ uint64_t arrive(WarpOp op, unsigned mask) {
     fail(TM_BAD_WARP_OPERATION, "the calling lane is not in its own mask");
   self->state = State::kAtWarp;
   ++block().at_warp;
-  if (op != WarpOp::kActive) complete_group(self->flat / kWarp, *self);
+  if (op != WarpOp::kActive) {
+    block().warps[self->flat / kWarp].waiting |= 1u << self->flat % kWarp;
+    complete_group(self->flat / kWarp, *self);
+  }
   suspend();
   return self->result;
 }

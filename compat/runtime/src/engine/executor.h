@@ -20,7 +20,6 @@ struct Executor {
   uint64_t shared_capacity = 0;
   void *signal_stack = nullptr;
   int error = 0;
-  uint64_t fault_address = 0;
   const char *kernel = "";
   Gang *gang = nullptr;
   bool grid_pending = false;

@@ -5,9 +5,11 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <mutex>
 
 #include "divide.h"
@@ -33,11 +35,6 @@ Fiber *kernel_fiber() {
   if (!tm_kernel_depth || !executor_of_thread) return nullptr;
   Block &b = executor_of_thread->block;
   return b.running == &b.main_fiber ? nullptr : b.running;
-}
-
-bool in_guard(const Fiber *fiber, uint64_t address) {
-  uint64_t low = (uint64_t)fiber->mapping;
-  return address >= low && address < low + kPage;
 }
 
 void leave_illegal_address() { fail(TM_WILD_ACCESS, "illegal address"); }
@@ -69,12 +66,10 @@ void on_signal(int number, siginfo_t *info, void *raw) {
   if (number == SIGFPE && emulate_trapped_division(raw)) return;
   void (*leave)() = leave_trap;
   if (number == SIGSEGV || number == SIGBUS) {
-    uint64_t address = (uint64_t)info->si_addr;
-    executor_of_thread->fault_address = address;
-    leave = in_guard(fiber, address) ? leave_stack_overflow : leave_illegal_address;
+    leave = fiber->in_guard(info->si_addr) ? leave_stack_overflow : leave_illegal_address;
   }
   // The frames of the fiber are dead: it continues at the top of its stack.
-  uint64_t top = (uint64_t)fiber->mapping + kPage + fiber->bytes - 4096;
+  uint64_t top = (uint64_t)fiber->low() + fiber->bytes - kPage;
 #ifdef __x86_64__
   greg_t *registers = ((ucontext_t *)raw)->uc_mcontext.gregs;
   registers[REG_RSP] = (greg_t)(top - 8);
@@ -91,6 +86,12 @@ void on_signal(int number, siginfo_t *info, void *raw) {
 }  // namespace
 
 void install_fault_handlers() {
+  // Asking the kernel costs more than a small launch: once a clock tick is enough.
+  static std::atomic<int64_t> looked{-1};
+  timespec now_coarse;
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now_coarse);
+  int64_t tick = now_coarse.tv_sec * 1000000000LL + now_coarse.tv_nsec;
+  if (looked.load(std::memory_order_acquire) == tick) return;
   for (int i = 0; i < kSignalCount; ++i) {
     struct sigaction now;
     sigaction(kSignals[i], nullptr, &now);
@@ -105,6 +106,7 @@ void install_fault_handlers() {
     previous[i] = now;
     sigaction(kSignals[i], &mine, nullptr);
   }
+  looked.store(tick, std::memory_order_release);
 }
 
 }  // namespace tile_migrate
