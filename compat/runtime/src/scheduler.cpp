@@ -76,6 +76,7 @@ void run_next() {
       Thread *thread = b.queue[b.queue_head];
       b.queue_head = b.queue_head + 1 == b.queue.size() ? 0 : b.queue_head + 1;
       --b.queue_size;
+      if (b.queue_size) b.queue[b.queue_head]->fiber->prefetch();
       make_current(thread);
       switch_to(thread->fiber);
       return;
