@@ -197,9 +197,12 @@ class Judge:
             return self._no_inputs(tried)
         unchanged = sorted(self._subject.written - seen.changed)
         if unchanged:
-            return self._subject.diagnostic(
-                "TM5007", notes=(f"no case changes {', '.join(unchanged)}",)
-            )
+            idle = f"no case changes {', '.join(unchanged)}"
+            outside = sum(self._search.failures[why] for why in self._search.examples)
+            # What stays in bounds does nothing: that inputs are missing is the cause.
+            if outside > len(seen.cases):
+                return self._no_inputs((idle, f"{outside} attempts leave a buffer"))
+            return self._subject.diagnostic("TM5007", notes=(idle,))
         if not self._subject.written:
             return self._subject.diagnostic("TM5007", notes=("the kernel writes nothing",))
         try:
