@@ -21,12 +21,21 @@ bool Fiber::map(uint64_t stack_bytes) {
   return mprotect(mapping, kGuardBytes, PROT_NONE) == 0;
 }
 
+void Fiber::forget_frames() {
+#ifdef __SANITIZE_ADDRESS__
+  __asan_unpoison_memory_region(low(), bytes);
+#endif
+}
+
 void Fiber::unmap() {
 #ifdef __SANITIZE_THREAD__
   if (thread_sanitizer) __tsan_destroy_fiber(thread_sanitizer);
   thread_sanitizer = nullptr;
 #endif
-  if (mapping) munmap(mapping, bytes + kGuardBytes);
+  if (mapping) {
+    forget_frames();  // what is mapped there next is not ours
+    munmap(mapping, bytes + kGuardBytes);
+  }
   mapping = nullptr;
 }
 
@@ -43,7 +52,7 @@ void renew(Fiber *fiber) {
   fiber->fake_stack = nullptr;
   fiber->bottom = fiber->low();
   fiber->stack_bytes = fiber->bytes;
-  __asan_unpoison_memory_region(fiber->bottom, fiber->stack_bytes);
+  fiber->forget_frames();
 #endif
 }
 

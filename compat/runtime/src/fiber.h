@@ -50,6 +50,7 @@ struct Fiber {
   }
   bool map(uint64_t stack_bytes);
   void unmap();
+  void forget_frames();  // before its stack is used afresh: sanitizers keep notes of frames
   void prepare(void (*entry)());  // makes the next switch to it call entry, which must not return
 };
 

@@ -69,6 +69,7 @@ void on_signal(int number, siginfo_t *info, void *raw) {
     leave = fiber->in_guard(info->si_addr) ? leave_stack_overflow : leave_illegal_address;
   }
   // The frames of the fiber are dead: it continues at the top of its stack.
+  fiber->forget_frames();
   uint64_t top = (uint64_t)fiber->low() + fiber->bytes - kPage;
 #ifdef __x86_64__
   greg_t *registers = ((ucontext_t *)raw)->uc_mcontext.gregs;
