@@ -86,5 +86,5 @@ def draw_indices(
         values.sort()
         if count:
             values[0] = 0
-    top = (1 << (dtype.bits - (dtype.kind is Kind.INT))) - 1
+    top = (1 << min(dtype.bits - (dtype.kind is Kind.INT), 63)) - 1
     return np.minimum(values, top).astype(numpy_dtype(dtype))

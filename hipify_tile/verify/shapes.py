@@ -8,6 +8,7 @@ cover it, are seen.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -371,7 +372,8 @@ class LaunchSource:
         literals = sorted(self._roles.constants.get(p.name, frozenset()))
         if literals and self._rng.random() < 0.4:
             literal = literals[int(self._rng.integers(len(literals)))]
-            return wrap(literal + int(self._rng.integers(-1, 2)), p.dtype)
+            with contextlib.suppress(UnevaluableError):  # a negative float has no unsigned value
+                return wrap(literal + int(self._rng.integers(-1, 2)), p.dtype)
         if p.dtype.is_float:
             return wrap(self._float(), p.dtype)
         if p.name in self._roles.shifts:

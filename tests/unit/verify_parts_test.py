@@ -27,7 +27,7 @@ from hipify_tile.ir.expr import (
 from hipify_tile.ir.simt import Buffer, Kernel, Param, Scope
 from hipify_tile.ir.span import Span
 from hipify_tile.ir.stmt import Assign, AtomicOp, AtomicRMW, For, If, Store
-from hipify_tile.ir.types import ALL_TYPES, BOOL, F32, I8, I32, U32
+from hipify_tile.ir.types import ALL_TYPES, BOOL, F32, F64, I8, I32, U32, U64
 from hipify_tile.verify.compare import compare
 from hipify_tile.verify.contents import PROFILES, draw, draw_indices
 from hipify_tile.verify.evaluate import UnevaluableError, evaluate, wrap
@@ -105,6 +105,24 @@ def test_contents_have_the_type_and_the_seed_decides(dtype, profile):
 def test_indices_stay_below_the_limit():
     values = draw_indices(I32, 100, 7, True, np.random.default_rng(0))
     assert values.min() == 0 and values.max() < 7 and (np.diff(values) >= 0).all()
+
+
+def test_indices_of_64_bits_are_drawn():
+    values = draw_indices(U64, 50, 9, False, np.random.default_rng(0))
+    assert values.dtype == np.uint64 and values.max() < 9
+
+
+def test_an_unsigned_scalar_held_against_a_float_is_drawn():
+    kernel, fact = _testing(
+        Compare(
+            CompareOp.GT,
+            Var("n", U32),
+            Const(0.0, F64),
+        ),
+        n=U32,
+    )
+    source = LaunchSource(kernel, roles_of(kernel), [fact], np.random.default_rng(0))
+    assert all(x.scalars["n"] >= 0 for x, _ in zip(source, range(40), strict=False))
 
 
 def test_roles_of_a_sparse_product():
