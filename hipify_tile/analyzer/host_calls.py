@@ -14,7 +14,8 @@ from typing import Any
 from clang.cindex import CursorKind
 
 from hipify_tile.analyzer.instances import qualified_name
-from hipify_tile.analyzer.inventory import CONFIGURE_CALLS, Inventory
+from hipify_tile.analyzer.inventory import Inventory
+from hipify_tile.analyzer.inventory_launches import CONFIGURE_CALLS
 from hipify_tile.analyzer.inventory_text import Lines, blank, directives, in_ranges
 from hipify_tile.analyzer.model import LibraryCall, SymbolFact
 

@@ -11,7 +11,7 @@ import os
 import re
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,21 +19,30 @@ from clang.cindex import CursorKind
 
 from hipify_tile.analyzer.clang import (
     Spans,
-    binary_op,
     expansion_file,
     has_attribute,
     plain_path,
     specialized_template,
     template_argument_count,
     unary_op,
-    unwrap,
     walk,
 )
 from hipify_tile.analyzer.clang_parse import ParsedUnit
+from hipify_tile.analyzer.inventory_functions import (
+    Function,
+    record_assignment,
+    record_change,
+    record_reference_arguments,
+)
+from hipify_tile.analyzer.inventory_launches import (
+    CONFIGURE_CALLS,
+    Launch,
+    api_launch,
+    launch_expression,
+)
 from hipify_tile.analyzer.inventory_text import Lines, blank, has_device_code
 from hipify_tile.compat import include_dir
 
-CONFIGURE_CALLS = ("cudaConfigureCall", "__cudaPushCallConfiguration")
 # Allocation functions: the pointer is argument 0, its size in bytes argument 1.
 ALLOCATIONS = (
     "cudaMalloc", "cudaMallocManaged", "cudaMallocHost", "cudaHostAlloc", "cudaMallocAsync",
@@ -56,56 +65,6 @@ _TYPE_WORDS = frozenset(
     (b"float", b"double", b"int", b"unsigned", b"signed", b"char", b"short", b"long", b"true",
      b"false", b"bool")
 )  # fmt: skip
-
-Key = tuple[int, int]
-
-
-def key(cursor: Any) -> Key:
-    """Return an identity of a declaration within its translation unit."""
-    return (cursor.hash, cursor.location.offset)
-
-
-@dataclass(slots=True)
-class Function:
-    """A function with a body: a plain one, a template as written, or one specialisation.
-
-    ``assignments`` maps each variable that the body changes to the expressions assigned to it; an
-    entry None is a change that is no plain assignment (``++``, ``&v``, a reference argument).
-    ``member_assignments`` does so for single fields (``grid.x = …``), with the field's name.
-    ``uses`` are the declarations of user files that the body names; ``names`` are overloaded names
-    that only instantiation resolves.
-    """
-
-    cursor: Any
-    usr: str
-    body: Any
-    kernel: bool
-    device: bool
-    dependent: bool
-    assignments: dict[Key, list[Any | None]] = field(default_factory=dict)
-    member_assignments: dict[Key, list[tuple[str, Any | None]]] = field(default_factory=dict)
-    uses: dict[str, Any] = field(default_factory=dict)
-    names: set[str] = field(default_factory=set)
-    allocations: list[Any] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
-class Launch:
-    """A launch with concrete types; cursors are None where the source does not say.
-
-    ``kernels`` are the kernels that it may start: one, unless it goes through a table. ``pointer``
-    is the callee when that is a variable.
-    """
-
-    cursor: Any
-    function: Function
-    kernels: tuple[Any, ...]
-    pointer: Any | None
-    grid: Any | None
-    block: Any | None
-    shared: Any | None
-    stream: Any | None
-    arguments: tuple[Any, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,9 +241,9 @@ class Inventory:
             elif kind == CursorKind.OVERLOADED_DECL_REF:
                 function.names.add(node.spelling)
             elif kind in (CursorKind.BINARY_OPERATOR, CursorKind.COMPOUND_ASSIGNMENT_OPERATOR):
-                _record_assignment(node, function)
+                record_assignment(node, function)
             elif kind == CursorKind.UNARY_OPERATOR and unary_op(node)[-2:] in ("++", "--", "&"):
-                _record_change(node, function)
+                record_change(node, function)
 
     def _reference(self, target: Any, function: Function) -> None:
         if target is None or not self._in_user_file(target):
@@ -321,7 +280,7 @@ class Inventory:
             if function.dependent:
                 self.dependent_launches.append(node)
             else:
-                self.launches.append(_launch(node, children, function))
+                self.launches.append(launch_expression(node, children, function))
             return
         target = node.referenced
         if target is None or target.kind not in _FUNCTIONS:
@@ -329,9 +288,9 @@ class Inventory:
                 self.api_calls.append(Call(node, function))
             return
         if target.spelling.startswith("cudaLaunch") and not function.dependent:
-            launch = _api_launch(node, function)
-            if launch is not None:
-                self.launches.append(launch)
+            found = api_launch(node, function)
+            if found is not None:
+                self.launches.append(found)
         if self._in_user_file(target):
             self._reference(target, function)
             if not function.dependent:
@@ -341,7 +300,7 @@ class Inventory:
                 function.allocations.append(node)
             if lexical:
                 self.api_calls.append(Call(node, function))
-        _record_reference_arguments(node, target, function)
+        record_reference_arguments(node, target, function)
 
 
 def is_instance(cursor: Any) -> bool:
@@ -364,91 +323,3 @@ def _body(cursor: Any) -> Any | None:
         if child.kind == CursorKind.COMPOUND_STMT:
             body = child
     return body
-
-
-def kernel_references(cursor: Any) -> tuple[Any, ...]:
-    """Return the kernels (FUNCTION_DECL cursors) that an expression names."""
-    found: dict[str, Any] = {}
-    for node in (cursor, *walk(cursor)):
-        if node.kind == CursorKind.DECL_REF_EXPR:
-            target = node.referenced
-            if (
-                target is not None
-                and target.kind == CursorKind.FUNCTION_DECL
-                and has_attribute(target, CursorKind.CUDAGLOBAL_ATTR)
-            ):
-                found[target.get_usr()] = target.get_definition() or target
-    return tuple(found.values())
-
-
-def _launch(node: Any, children: list[Any], function: Function) -> Launch:
-    at = next(i for i, c in enumerate(children) if c.spelling in CONFIGURE_CALLS)
-    configuration = list(children[at].get_arguments())
-    configuration += [None] * (4 - len(configuration))
-    grid, block, shared, stream = (_written(c) for c in configuration[:4])
-    kernels = kernel_references(children[0]) if at else ()
-    pointer = None if kernels or not at else unwrap(children[0])
-    arguments = tuple(node.get_arguments())
-    return Launch(node, function, kernels, pointer, grid, block, shared, stream, arguments)
-
-
-def _written(cursor: Any | None) -> Any | None:
-    """Return ``cursor`` unless it is a default argument, which has no place in the source."""
-    if cursor is None or cursor.extent.end.offset == 0:
-        return None
-    return cursor
-
-
-def _api_launch(node: Any, function: Function) -> Launch | None:
-    arguments = list(node.get_arguments())
-    if len(arguments) < 3 or not node.spelling.startswith(
-        ("cudaLaunchKernel", "cudaLaunchCooperativeKernel")
-    ):
-        return None
-    if node.spelling.startswith("cudaLaunchKernelEx"):
-        return None
-    kernels = kernel_references(arguments[0])
-    pointer = None if kernels else unwrap(arguments[0])
-    shared = _written(arguments[4]) if len(arguments) > 4 else None
-    stream = _written(arguments[5]) if len(arguments) > 5 else None
-    # The arguments hide behind a void**: `launch_facts.py` looks through a local array.
-    return Launch(
-        node, function, kernels, pointer, arguments[1], arguments[2], shared, stream, None
-    )
-
-
-def _record_assignment(node: Any, function: Function) -> None:
-    op = binary_op(node)
-    if not op.endswith("=") or op in ("==", "!=", "<=", ">="):
-        return
-    sides = list(node.get_children())
-    if len(sides) == 2:
-        _note(function, sides[0], sides[1] if op == "=" else None)
-
-
-def _record_change(node: Any, function: Function) -> None:
-    for child in node.get_children():
-        _note(function, child, None)
-
-
-def _record_reference_arguments(node: Any, target: Any, function: Function) -> None:
-    types = list(target.type.argument_types()) if target.type.kind.name.startswith("FUNC") else []
-    for argument, type_ in zip(node.get_arguments(), types, strict=False):
-        if argument is None or argument.kind != CursorKind.DECL_REF_EXPR:
-            continue
-        if type_.kind.name.endswith("REFERENCE") and not type_.get_pointee().is_const_qualified():
-            _note(function, argument, None)
-
-
-def _note(function: Function, lvalue: Any, value: Any | None) -> None:
-    target = unwrap(lvalue)
-    if target.kind == CursorKind.DECL_REF_EXPR and target.referenced is not None:
-        function.assignments.setdefault(key(target.referenced), []).append(value)
-    elif target.kind == CursorKind.MEMBER_REF_EXPR:
-        owner = next(iter(target.get_children()), None)
-        owner = unwrap(owner) if owner is not None else None
-        if owner is not None and owner.kind == CursorKind.DECL_REF_EXPR and owner.referenced:
-            entry = (target.spelling, value)
-            function.member_assignments.setdefault(key(owner.referenced), []).append(entry)
-        elif target.referenced is not None:
-            function.assignments.setdefault(key(target.referenced), []).append(value)

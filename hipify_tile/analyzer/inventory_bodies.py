@@ -13,7 +13,8 @@ from typing import Any
 
 from clang.cindex import CursorKind
 
-from hipify_tile.analyzer.inventory import Function, Inventory
+from hipify_tile.analyzer.inventory import Inventory
+from hipify_tile.analyzer.inventory_functions import Function
 from hipify_tile.analyzer.inventory_text import directives
 from hipify_tile.analyzer.model import StrippedBody
 

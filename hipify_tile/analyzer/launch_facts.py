@@ -15,15 +15,9 @@ from clang.cindex import CursorKind
 
 from hipify_tile.analyzer.clang import binary_op, evaluate, unary_op, unwrap, var_init, walk
 from hipify_tile.analyzer.importing.canonicalize import fold_cast, simplify
-from hipify_tile.analyzer.inventory import (
-    Call,
-    Function,
-    Inventory,
-    Key,
-    Launch,
-    kernel_references,
-    key,
-)
+from hipify_tile.analyzer.inventory import Call, Inventory
+from hipify_tile.analyzer.inventory_functions import Function, Key, key
+from hipify_tile.analyzer.inventory_launches import Launch, kernel_references
 from hipify_tile.analyzer.launch_facts_values import HostValues, Scope, is_pointer
 from hipify_tile.analyzer.model import LaunchFact
 from hipify_tile.ir.expr import Binary, BinaryOp, Const, Expr

@@ -25,7 +25,8 @@ from hipify_tile.analyzer.clang import (
 from hipify_tile.analyzer.importing.canonicalize import fold_cast, simplify
 from hipify_tile.analyzer.importing.refusal import Refusal
 from hipify_tile.analyzer.importing.types import TypeTable
-from hipify_tile.analyzer.inventory import Function, Inventory, key
+from hipify_tile.analyzer.inventory import Inventory
+from hipify_tile.analyzer.inventory_functions import Function, key
 from hipify_tile.ir.arithmetic import wrap
 from hipify_tile.ir.expr import (
     Binary,

@@ -12,7 +12,7 @@ from hipify_tile.analyzer import clang
 from hipify_tile.analyzer.importing.canonicalize import canonicalize
 from hipify_tile.analyzer.importing.control import ControlFlow
 from hipify_tile.analyzer.importing.conversions import K, operands
-from hipify_tile.analyzer.importing.memory import Storage, first_scalar
+from hipify_tile.analyzer.importing.memory import Storage
 from hipify_tile.analyzer.importing.mutation import changing_variables
 from hipify_tile.analyzer.importing.refusal import Refusal
 from hipify_tile.analyzer.importing.state import Frame
@@ -22,6 +22,7 @@ from hipify_tile.analyzer.importing.types import (
     PointerType,
     RecordType,
     VoidType,
+    first_scalar,
     size_of,
 )
 from hipify_tile.analyzer.importing.values import (

@@ -7,7 +7,8 @@ from typing import Any
 from hipify_tile.analyzer import clang
 from hipify_tile.analyzer.importing.canonicalize import fold_cast, simplify
 from hipify_tile.analyzer.importing.conversions import Conversions, operands
-from hipify_tile.analyzer.importing.memory import as_expr, element_index
+from hipify_tile.analyzer.importing.indexing import element_index
+from hipify_tile.analyzer.importing.memory import as_expr
 from hipify_tile.analyzer.importing.types import (
     PointerType,
     VoidType,

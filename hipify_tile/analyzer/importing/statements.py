@@ -8,7 +8,6 @@ from hipify_tile.analyzer import clang
 from hipify_tile.analyzer.importing.calls import Calls
 from hipify_tile.analyzer.importing.construction import needs_construction
 from hipify_tile.analyzer.importing.conversions import K, operands, zero
-from hipify_tile.analyzer.importing.memory import array_shape, first_scalar
 from hipify_tile.analyzer.importing.refusal import Refusal
 from hipify_tile.analyzer.importing.types import (
     ArrayType,
@@ -16,6 +15,8 @@ from hipify_tile.analyzer.importing.types import (
     CType,
     PointerType,
     RecordType,
+    array_shape,
+    first_scalar,
     is_reference,
 )
 from hipify_tile.analyzer.importing.values import (

@@ -245,3 +245,27 @@ def usual_conversion(a: ScalarType, b: ScalarType) -> ScalarType:
     if a.bits != b.bits:
         return a if a.bits > b.bits else b
     return a if a.kind is Kind.UINT else b
+
+
+def array_shape(type_: CType) -> tuple[tuple[int, ...], CType]:
+    """Split nested array types into their shape and the element type."""
+    shape: list[int] = []
+    while isinstance(type_, ArrayType):
+        shape.append(type_.count or 0)
+        type_ = type_.element
+    return tuple(shape), type_
+
+
+def first_scalar(type_: CType) -> ScalarType:
+    """Return the scalar type that the memory of a ``type_`` starts with."""
+    match type_:
+        case ScalarType():
+            return type_
+        case ArrayType():
+            return first_scalar(type_.element)
+        case RecordType() if type_.fields:
+            return first_scalar(type_.fields[0].type)
+        case PointerType():
+            raise Refusal("TM1004", "memory that holds pointers is not supported")
+        case _:
+            raise Refusal("TM1003", "memory of this type is not supported")
