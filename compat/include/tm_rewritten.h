@@ -85,9 +85,29 @@ struct dynamic_shared {
   }
 };
 
+// A parameter's type as the function's type has it: `T *__restrict__ const` is `T *` there.
+template <class P>
+struct passed {
+  typedef P type;
+};
+template <class P>
+struct passed<const P> : passed<P> {};
+template <class P>
+struct passed<volatile P> : passed<P> {};
+template <class P>
+struct passed<const volatile P> : passed<P> {};
+template <class P>
+struct passed<P *__restrict__> {
+  typedef P *type;
+};
+template <class P>
+struct passed<P *__restrict__ const> {
+  typedef P *type;
+};
+
 template <class... P>
 struct signature {
-  typedef void (*function)(P...);
+  typedef void (*function)(typename passed<P>::type...);
   static const void *address(function kernel) { return reinterpret_cast<const void *>(kernel); }
   static void call(function kernel, void **arguments) {
     call(kernel, arguments, std::index_sequence_for<P...>());
@@ -166,7 +186,7 @@ struct registered<Here, signature<P...>> {
   registered()
       : name(typeid(Here).name()),
         names(Here::tm_names()),
-        parameters{tm_parameter{nullptr, sizeof(P), std::is_pointer<P>::value, writable<P>(), 0}...,
+        parameters{tm_parameter{nullptr, sizeof(P), points<P>(), writable<P>(), 0}...,
                    tm_parameter{nullptr, 0, 0, 0, 0}},
         record() {
     for (size_t i = 0; i < sizeof...(P); ++i) parameters[i].name = names.at[i];
@@ -185,10 +205,13 @@ struct registered<Here, signature<P...>> {
   registered &operator=(const registered &) = delete;
 
   template <class T>
+  static constexpr bool points() {
+    return std::is_pointer<typename passed<T>::type>::value;
+  }
+  template <class T>
   static constexpr bool writable() {
-    return std::is_class<T>::value ||
-           (std::is_pointer<T>::value &&
-            !std::is_const<typename std::remove_pointer<T>::type>::value);
+    typedef typename std::remove_pointer<typename passed<T>::type>::type pointee;
+    return points<T>() ? !std::is_const<pointee>::value : std::is_class<pointee>::value;
   }
   static registered &instance() {
     static registered only;

@@ -123,7 +123,7 @@ class KernelFact:
 
 @dataclass(frozen=True, slots=True)
 class StrippedBody:
-    """A host function's body (byte range of a file), emptied in the reference build."""
+    """A function's body: a byte range of a file. Those of host functions are emptied for oracles."""
 
     file: str
     start: int
@@ -131,11 +131,48 @@ class StrippedBody:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedPlace:
+    """A parameter: its name ("" for none) and the byte where the name is, or has to go."""
+
+    name: str
+    offset: int
+    pack: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class KernelDefinition:
+    """A kernel's definition as written.
+
+    ``body`` is the byte offset of its ``{`` on ``line``, ``name_end`` the byte after its name (-1
+    where a macro spells it). ``internal`` says that other units do not see it.
+    """
+
+    name: str
+    file: str
+    body: int
+    line: int
+    name_end: int
+    templates: tuple[NamedPlace, ...] = ()
+    parameters: tuple[NamedPlace, ...] = ()
+    internal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SharedView:
+    """A function (``{`` at byte ``body``) that uses namespace-scope dynamic shared arrays."""
+
+    file: str
+    body: int
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class UnitAnalysis:
     """All that is known of a translation unit.
 
     ``user_files`` are the project's own files that the unit read, absolute, main file first;
-    ``host_bodies`` are the bodies of pure host functions in them.
+    ``host_bodies`` are the bodies of pure host functions in them. ``definitions``,
+    ``shared_views`` and ``device_bodies`` are where host rewriting edits kernels.
     """
 
     unit: CompileUnit
@@ -149,3 +186,6 @@ class UnitAnalysis:
     diagnostics: tuple[Diagnostic, ...] = ()
     milliseconds: float = 0.0
     extra: dict[str, str] = field(default_factory=dict)
+    definitions: tuple[KernelDefinition, ...] = ()
+    shared_views: tuple[SharedView, ...] = ()
+    device_bodies: tuple[StrippedBody, ...] = ()

@@ -1,7 +1,8 @@
 """Every diagnostic code, with its name, default severity and default effort.
 
 Codes are stable and never reused. Ranges: TM0xxx set-up and parsing, TM1xxx analysis, TM2xxx
-raising and scheduling, TM3xxx libraries, TM4xxx ONNX, TM5xxx verification, TM9xxx our own bug.
+raising and scheduling, TM3xxx libraries, TM4xxx ONNX, TM5xxx verification, TM6xxx host code and
+building, TM9xxx our own bug.
 Each code has a page ``docs/diagnostics/<code>.md``.
 """
 
@@ -85,6 +86,11 @@ _TABLE = (
     Code("TM5007", "not-observable", _W, _hours, "the inputs exercise too little of the kernel"),
     Code("TM5008", "not-executed", _N, _none, "verification was not asked for"),
     Code("TM5009", "beyond-allocation", _W, _min, "a launch reaches beyond what it allocates"),
+    # Host code and building.
+    Code("TM6001", "host-not-rewritten", _E, _hours, "this host or kernel text cannot be rewritten"),
+    Code("TM6002", "in-place-refused", _E, _min, "the sources are not safe to edit in place"),
+    Code("TM6003", "build-failed", _E, _min, "the program does not compile or link"),
+    Code("TM6004", "kept-at-run-time", _N, _none, "no object code was made of a migrated kernel"),
     # Our own bugs.
     Code("TM9001", "internal-error", _E, _none, "tile-migrate failed on this kernel (our bug)"),
     Code("TM9002", "invalid-ir", _E, _none, "an intermediate program is malformed (our bug)"),
