@@ -12,7 +12,8 @@ from typing import Any
 from clang.cindex import CursorKind, StorageClass
 
 from hipify_tile.analyzer.clang import file_offset, has_attribute
-from hipify_tile.analyzer.inventory import Function, Inventory, is_instance
+from hipify_tile.analyzer.inventory import Inventory, is_instance
+from hipify_tile.analyzer.inventory_functions import Function
 from hipify_tile.analyzer.model import KernelDefinition, NamedPlace, SharedView, StrippedBody
 
 _TEMPLATE_PARAMETERS = (
@@ -25,7 +26,8 @@ _TEMPLATE_PARAMETERS = (
 def definitions(inventory: Inventory) -> Iterator[KernelDefinition]:
     """Yield each kernel definition of the user's files as written (templates once)."""
     written = [c for c in inventory.kernels.values() if not is_instance(c)]
-    for cursor in (*written, *inventory.kernel_templates.values()):
+    # An instance of a template that was declared before looks as written: the template comes first.
+    for cursor in (*inventory.kernel_templates.values(), *written):
         body = _body(cursor, inventory)
         if body is None:
             continue
