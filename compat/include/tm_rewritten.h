@@ -115,7 +115,7 @@ struct signature {
   template <size_t... I>
   static void call(function kernel, void **arguments, std::index_sequence<I...>) {
     (void)arguments;
-    kernel(*static_cast<typename std::remove_reference<P>::type *>(arguments[I])...);
+    kernel(*static_cast<typename passed<P>::type *>(arguments[I])...);
   }
 };
 

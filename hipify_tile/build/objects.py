@@ -1,0 +1,343 @@
+"""Ahead-of-time objects: an emission lowered to C, with a plain C entry, compiled by g++.
+
+The object defines ``int NAME(const tm_launch *, void **arguments)``, which takes the CUDA kernel's
+arguments, and registers it under the kernel's mangled name. Launches outside what the emission
+assumes return ``TM_NOT_APPLICABLE`` before anything is written. It needs no Python to run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from hipify_tile.build.blocks import cut, function_body
+from hipify_tile.build.c_expressions import UnprintableError, c_text
+from hipify_tile.compat import include_dir
+from hipify_tile.ir.simt import Kernel
+from hipify_tile.ir.types import BY_NAME
+from hipify_tile.rewriter.model import ArgumentRole, Emission, Level
+from hipify_tile.verify.exactness import EXACT_FLAGS
+from hipify_tile.verify.lowering import Lowered, lower, tilelang_include
+
+_CHECKS = ("-O1", "-fsanitize=bounds", "-fsanitize-undefined-trap-on-error")
+FLAGS = (
+    "-std=c++17",
+    "-O3",
+    "-march=native",
+    *(flag for flag in EXACT_FLAGS if flag not in _CHECKS),
+    # These change no value: the floating-point environment's flags and errno are not read.
+    "-fno-trapping-math",
+    "-fno-math-errno",
+    "-fvisibility=hidden",
+)
+DYNAMIC_SHARED = 49152
+"""Bytes of dynamic shared memory that objects are built for unless a launch needs more."""
+
+_KINDS = {Level.TILE: "TM_KIND_TILE", Level.LOOP: "TM_KIND_LOOP"}
+_HELPER = re.compile(
+    r'extern "C" (?P<type>\w+) (?P<name>tm_atomic_\w+)\((?P<params>[^)]*)\) '
+    r"\{ (?P=type) old = \*p; \*p = (?P<value>[^;]+); return old; \}"
+)
+_ADD = re.compile(r"T\.atomic_add\((\w+)\[")
+# TileLang prints its own addition on C as a plain read and write, which loses updates.
+_ATOMIC_ADD = '''
+
+def _tm_atomic_add(place, value, return_prev=False):
+    name = f"tm_atomic_add_{place.dtype}"
+    return T.call_extern(str(place.dtype), name, T.access_ptr(place, "rw"), value)
+'''
+_SUPPORT = """\
+#include <stdint.h>
+#include <string.h>
+#include "tm_launch.h"
+template <class T, class F>
+static inline T tm_atomic_update(T *p, F f) {
+  T old, next;
+  __atomic_load(p, &old, __ATOMIC_RELAXED);
+  do {
+    next = f(old);
+  } while (!__atomic_compare_exchange(p, &old, &next, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+  return old;
+}
+#define TM_ADD(T, suffix)                                                  \\
+  extern "C" inline T tm_atomic_add_##suffix(T *p, T a) {                  \\
+    return tm_atomic_update(p, [a](T old) { return (T)(old + a); });       \\
+  }
+TM_ADD(float, float32)
+TM_ADD(double, float64)
+TM_ADD(int32_t, int32)
+TM_ADD(uint32_t, uint32)
+TM_ADD(int64_t, int64)
+TM_ADD(uint64_t, uint64)
+#undef TM_ADD
+"""
+
+
+class NoObjectError(Exception):
+    """The emission cannot become an object; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectSource:
+    """C++ text of an object; ``parallel`` says that its blocks can run at the same time."""
+
+    text: str
+    entry: str
+    parallel: bool
+
+
+def object_source(
+    kernel: Kernel,
+    emission: Emission,
+    *,
+    entry: str,
+    source: str = "",
+    shared_bytes: int = DYNAMIC_SHARED,
+    symbols: Mapping[str, str] | None = None,
+) -> ObjectSource:
+    """Lower ``emission`` to C and return its object's text.
+
+    ``source`` is the kernel's ``path:line`` in its records, ``symbols`` maps qualified names of
+    device variables to accessor functions. Raises ``NoObjectError``, ``LoweringError``.
+    """
+    if emission.level not in _KINDS:
+        raise NoObjectError("the simt level has no CPU object")
+    lowered = lower(_with_atomics(emission), "c", {"shared_bytes": shared_bytes})
+    types = {p.name: _parameter_type(lowered, p.name) for p in lowered.parameters}
+    signature = ", ".join(f"{types[p.name]} {p.name}" for p in lowered.parameters)
+    blocks = cut(lowered.source, lowered.entry, signature, _block_variables(lowered, emission))
+    setup, checks = _arguments(kernel, emission, lowered, types, shared_bytes, symbols or {})
+    names = [p.name for p in lowered.parameters]
+    call = ", ".join(f"c.{name}" for name in names)
+    helpers = _helpers(lowered)
+    if blocks is None:
+        functions = lowered.source[lowered.source.index(helpers) + len(helpers) :]
+        functions += f"static uint64_t tm_count({signature}) {{ return 1; }}\n"
+        run = f"(void)first; (void)last; {lowered.entry}({call}); "
+        functions = re.sub(
+            rf'#ifdef __cplusplus\nextern "C"\n#endif\nint32_t {lowered.entry}\(',
+            f"static int32_t {lowered.entry}(",
+            functions,
+        )
+    else:
+        functions = f"{blocks.count}\n{blocks.run}\n"
+        run = f"tm_run({call}{', ' if names else ''}first, last); "
+        if not names:
+            functions = functions.replace("tm_run(, ", "tm_run(")
+    text = "\n".join(
+        [
+            _SUPPORT,
+            _HELPER.sub(_real_atomic, helpers),
+            functions,
+            "namespace {",
+            f"struct tm_values {{ {' '.join(f'{types[n]} {n};' for n in names)} }};",
+            "int tm_range(void *context, uint64_t first, uint64_t last) {",
+            "  const tm_values &c = *static_cast<const tm_values *>(context);",
+            f"  (void)c; {run}",
+            "  return 0;",
+            "}",
+            "}  // namespace",
+            f'extern "C" __attribute__((visibility("default"))) int {entry}'
+            "(const tm_launch *launch, void **arguments) {",
+            *setup,
+            *(f"  if (!({c})) return TM_NOT_APPLICABLE;" for c in checks),
+            f"  tm_values c = {{{', '.join(names)}}};",
+            f"  const uint64_t count = tm_count({call});",
+            "  if (count == 0 || count >= (1ull << 31)) return TM_NOT_APPLICABLE;",
+            "  tm_launch pieces = *launch;",
+            "  pieces.grid[0] = (uint32_t)count, pieces.grid[1] = pieces.grid[2] = 1;",
+            "  return tm_run_blocks(&pieces, tm_range, &c);",
+            "}",
+            *_record(kernel, emission, entry, source),
+        ]
+    )
+    return ObjectSource(text + "\n", entry, blocks is not None)
+
+
+def entry_name(mangled: str, level: Level, source: str = "") -> str:
+    """Return the C name of a kernel's implementation: ``tm_kernel_<mangled>_tile``."""
+    digest = hashlib.sha256(source.encode()).hexdigest()[:8] if source else ""
+    return f"tm_kernel_{re.sub(r'[^A-Za-z0-9_]', '_', mangled)}_{level.value}{digest and '_' + digest}"
+
+
+def compile_object(text: str, path: Path, cxx: str = "g++", flags: tuple[str, ...] = FLAGS) -> None:
+    """Compile an object's text to ``path``; raises ``NoObjectError`` with the compiler's words.
+
+    Helper functions that other objects define too become local to the object.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent) as scratch:
+        file, made = Path(scratch) / "kernel.cpp", Path(scratch) / "kernel.o"
+        file.write_text(text, encoding="utf-8")
+        command = [cxx, *flags, f"-I{include_dir()}", f"-I{tilelang_include()}", "-c", str(file)]
+        done = subprocess.run([*command, "-o", str(made)], capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise NoObjectError("\n".join(done.stderr.splitlines()[:5]).replace(str(file), "kernel.cpp"))
+        if shutil.which("objcopy"):
+            subprocess.run(["objcopy", "--localize-hidden", str(made)], check=True)
+        os.replace(made, path)
+
+
+def _with_atomics(emission: Emission) -> Emission:
+    shared = {a.name for a in emission.arguments}
+    changed = _ADD.sub(
+        lambda m: f"_tm_atomic_add({m[1]}[" if m[1] in shared else m[0], emission.source
+    )
+    if changed == emission.source:
+        return emission
+    return replace(emission, source=changed + _ATOMIC_ADD)
+
+
+def _real_atomic(match: re.Match[str]) -> str:
+    type_, value = match["type"], match["value"]
+    if match["name"].startswith("tm_atomic_add_"):
+        return ""  # of the support text
+    return (
+        f'extern "C" inline {type_} {match["name"]}({match["params"]}) {{ '
+        f"return tm_atomic_update(p, [=]({type_} old) {{ return ({type_})({value}); }}); }}"
+    )
+
+
+def _helpers(lowered: Lowered) -> str:
+    """The text in front of the function's own declaration: includes and helper functions."""
+    at = lowered.source.index(f"int32_t {lowered.entry}(")
+    guard = lowered.source.rfind("#ifdef __cplusplus", 0, at)
+    return lowered.source[: guard if guard >= 0 else at]
+
+
+def _parameter_type(lowered: Lowered, name: str) -> str:
+    head = lowered.source[lowered.source.index(f"int32_t {lowered.entry}(") :].split(")")[0]
+    found = re.search(rf"[(,]\s*([^,()]*?[\s*]){re.escape(name)}(?=,|$)", head)
+    if found is None:
+        raise NoObjectError(f"the lowered function's parameter {name} has no type")
+    return found[1].replace("const ", "").strip()
+
+
+def _block_variables(lowered: Lowered, emission: Emission) -> tuple[str, ...]:
+    found = re.search(r"as \(?((?:\w+)(?:, \w+)*),?\)?:", emission.definition)
+    if emission.level is Level.TILE and found is not None:
+        return tuple(found[1].split(", "))
+    loops = re.findall(
+        r"^ {2,6}for \(int32_t (\w+) = 0; \1 < (grid_[xyz]); \+\+\1\) \{$", lowered.source, re.M
+    )
+    return tuple(v for v, _ in loops) if [g for _, g in loops] == ["grid_x", "grid_y", "grid_z"] else ()
+
+
+def _arguments(
+    kernel: Kernel,
+    emission: Emission,
+    lowered: Lowered,
+    types: Mapping[str, str],
+    shared_bytes: int,
+    symbols: Mapping[str, str],
+) -> tuple[list[str], list[str]]:
+    """Statements that declare every value of the lowered function, and launch conditions."""
+    lines = [
+        f"  const int32_t grid_{a} = (int32_t)launch->grid[{i}], block_{a} = (int32_t)launch->block[{i}];"
+        for i, a in enumerate("xyz")
+    ]
+    lines.append("  (void)grid_x, (void)grid_y, (void)grid_z, (void)block_x, (void)block_y, (void)block_z;")
+    lines.append("  const int32_t shared_bytes = (int32_t)launch->shared_bytes; (void)shared_bytes;")
+    by_name = {a.name: a for a in emission.arguments}
+    checks = [f"launch->shared_bytes <= {shared_bytes}ull"] if "shared_bytes" in emission.options else []
+    declared: set[str] = set()
+    for leaf in kernel.params:
+        at = f"static_cast<const char *>(arguments[{leaf.argument}]) + {leaf.offset}"
+        if leaf.pointer:
+            lines.append(f"  void *{leaf.name}_pointer; memcpy(&{leaf.name}_pointer, {at}, 8);")
+            lines.append(f"  (void){leaf.name}_pointer;")
+            continue
+        argument = by_name.get(leaf.name)
+        type_ = types.get(leaf.name) or _leaf_type(leaf.dtype.name)
+        if type_ is None:
+            continue
+        if argument is not None and BY_NAME[argument.dtype].bytes != leaf.dtype.bytes:
+            raise NoObjectError(f"{leaf.name} has another size in the emission")
+        lines.append(f"  {type_} {leaf.name}; memcpy(&{leaf.name}, {at}, sizeof {leaf.name});")
+        lines.append(f"  (void){leaf.name};")
+        declared.add(leaf.name)
+    for parameter in lowered.parameters:
+        name = parameter.name
+        argument = by_name.get(name)
+        if argument is None:
+            lines.append(f"  {types[name]} {name} = ({types[name]})({_extent(name, emission)});")
+        elif argument.role is ArgumentRole.BUFFER:
+            value = f"{argument.source}_pointer"
+            lines.append(f"  {types[name]} {name} = ({types[name]}){value};")
+        elif argument.role is ArgumentRole.GLOBAL:
+            accessor = symbols.get(argument.source)
+            if accessor is None:
+                raise NoObjectError(f"the variable {argument.source} is not accessible")
+            lines.append(f'  extern void *{accessor}_() __asm__("{accessor}");')
+            lines.append(f"  {types[name]} {name} = ({types[name]}){accessor}_();")
+        elif argument.role is ArgumentRole.SCALAR and name not in declared:
+            raise NoObjectError(f"the scalar {name} has no leaf")
+    try:
+        checks += [c_text(condition) for condition in emission.assumes]
+    except UnprintableError as error:
+        raise NoObjectError(f"a launch condition cannot be checked: {error}") from error
+    return lines, checks
+
+
+def _leaf_type(name: str) -> str | None:
+    return {"bool": "bool", "float32": "float", "float64": "double"}.get(
+        name, f"{name}_t" if "int" in name else None
+    )
+
+
+def _extent(name: str, emission: Emission) -> str:
+    for argument in emission.arguments:
+        for dimension, extent in enumerate(argument.extents):
+            if extent != name:
+                continue
+            shape = argument.shape[dimension] if dimension < len(argument.shape) else None
+            if shape is not None:
+                try:
+                    return c_text(shape)
+                except UnprintableError as error:
+                    raise NoObjectError(f"the extent {name} has no text: {error}") from error
+            if argument.role is not ArgumentRole.BUFFER:
+                raise NoObjectError(f"the extent {name} of a variable is unknown")
+            item = BY_NAME[argument.dtype].bytes
+            return f"tm_extent({argument.source}_pointer) / {item}"
+    raise NoObjectError(f"the lowered function takes an unknown parameter {name}")
+
+
+def _record(kernel: Kernel, emission: Emission, entry: str, source: str) -> list[str]:
+    quoted = source.replace("\\", "\\\\").replace('"', '\\"')
+    written = {b.storage or b.name for b in kernel.buffers if b.written}
+    rows = []
+    for i, size in enumerate(kernel.argument_sizes):
+        leaves = [p for p in kernel.params if p.argument == i]
+        pointer = int(len(leaves) == 1 and leaves[0].pointer)
+        name = leaves[0].source_name or leaves[0].name if leaves else ""
+        writes = int(any(p.pointer and p.name in written for p in leaves))
+        rows.append(f'{{"{name}", {size}, {pointer}, {writes}, 0}}')
+    rows.append("{nullptr, 0, 0, 0, 0}")
+    return [
+        "namespace {",
+        f"const tm_parameter tm_parameters[] = {{{', '.join(rows)}}};",
+        "tm_kernel_record tm_record() {",
+        "  tm_kernel_record record = {};",
+        f"  record.abi = TM_ABI_VERSION, record.kind = {_KINDS[emission.level]};",
+        f'  record.mangled = "{kernel.mangled}", record.implementation = &{entry};',
+        "  record.parameters = tm_parameters;",
+        f"  record.parameter_count = {len(kernel.argument_sizes)};",
+        f"  record.max_threads = {kernel.launch_bounds[0]};",
+        f'  record.source = "{quoted}";',
+        "  return record;",
+        "}",
+        "struct tm_registration {",
+        "  tm_kernel_record record = tm_record();",
+        "  tm_registration() { tm_register_kernel(&record); }",
+        "  ~tm_registration() { tm_unregister_kernel(&record); }",
+        "} tm_registered;",
+        "}  // namespace",
+    ]
