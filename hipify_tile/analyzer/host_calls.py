@@ -84,6 +84,7 @@ def symbols(inventory: Inventory) -> Iterator[SymbolFact]:
                 kind=kind,
                 type=cursor.type.spelling,
                 span=inventory.spans(cursor),
+                defined=cursor.get_definition() is not None,
             )
 
 

@@ -87,13 +87,17 @@ class LibraryCall:
 
 @dataclass(frozen=True, slots=True)
 class SymbolFact:
-    """A ``__device__``, ``__constant__`` or ``__managed__`` variable."""
+    """A ``__device__``, ``__constant__`` or ``__managed__`` variable.
+
+    ``defined`` is false for a declaration (``extern``) of a variable that another unit defines.
+    """
 
     name: str
     qualified: str
     kind: str
     type: str
     span: Span
+    defined: bool = True
 
 
 @dataclass(frozen=True, slots=True)

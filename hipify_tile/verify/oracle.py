@@ -173,12 +173,14 @@ def build_oracle(
 ) -> OracleLibrary | OracleFailure:
     """Compile the reference of these kernels, or take it from ``cache``.
 
-    ``instrument`` adds what ``coverage.Meter`` reads.
+    ``instrument`` adds what ``coverage.Meter`` reads. Variables that another unit defines are
+    defined here: their values are inputs.
     A kernel whose entry or body does not compile lands in ``failed``; the others survive.
     """
     failed: dict[str, str] = {}
     broken: set[Span] = set()
-    symbols = [symbol.qualified for symbol in analysis.symbols]
+    symbols = list(dict.fromkeys(symbol.qualified for symbol in analysis.symbols))
+    elsewhere = {symbol.qualified for symbol in analysis.symbols if not symbol.defined}
     while True:
         chosen = [kernel for kernel in kernels if kernel.id not in failed]
         if kernels and not chosen:
@@ -195,6 +197,9 @@ def build_oracle(
                 f"{{ tm_oracle::tm_call(&{kernel.spelling}, tm_a); }}"
             )
             owner[len(lines)] = kernel.id
+        for name in (s for s in symbols if s in elsewhere):
+            lines.append(f"decltype({name}) {name}{{}};")
+            owner[len(lines)] = name
         accessors = {name: f"tm_symbol_{i}" for i, name in enumerate(symbols)}
         for name, accessor in accessors.items():
             lines.append(

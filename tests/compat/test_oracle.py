@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -106,8 +107,15 @@ ARGS = ("-Iinc", "-std=c++17")
 SPELLINGS = ["ns::scale<float, 3>", "shared_sum<double>", "shared_sum<int>"]
 
 
-def test_reference_of_a_unit(tmp_path: Path) -> None:
-    analysis = analysis_of(tmp_path, MAIN, SPELLINGS, ARGS)
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_reference_of_a_unit(tmp_path: Path, elsewhere: bool) -> None:
+    text = MAIN
+    if elsewhere:  # another unit defines the variables
+        for declaration in ("__constant__ float table", "__device__ int counter"):
+            text = text.replace(declaration, f"extern {declaration}")
+    analysis = analysis_of(tmp_path, text, SPELLINGS, ARGS)
+    symbols = tuple(replace(s, defined=not elsewhere) for s in analysis.symbols)
+    analysis = replace(analysis, symbols=symbols)
     library = build_oracle(analysis, analysis.kernels, tmp_path / "cache")
     assert isinstance(library, OracleLibrary), library
     assert not library.failed

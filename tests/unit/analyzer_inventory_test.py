@@ -167,6 +167,7 @@ def test_symbols(tmp_path):
         ("m", "managed", "double"),
         ("e", "constant", "float[2]"),
     ]
+    assert [s.qualified for s in found.symbols if not s.defined] == ["e"]
 
 
 HOST = """
