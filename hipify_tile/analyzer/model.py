@@ -127,7 +127,7 @@ class KernelFact:
 
 @dataclass(frozen=True, slots=True)
 class StrippedBody:
-    """A function's body: a byte range of a file. Those of host functions are emptied for oracles."""
+    """A function's body as a byte range of a file; oracles have those of host functions emptied."""
 
     file: str
     start: int
