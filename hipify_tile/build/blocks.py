@@ -32,7 +32,9 @@ class BlockFunction:
     run: str
 
 
-def cut(source: str, entry: str, signature: str, variables: tuple[str, ...]) -> BlockFunction | None:
+def cut(
+    source: str, entry: str, signature: str, variables: tuple[str, ...]
+) -> BlockFunction | None:
     """Cut the function ``entry`` of ``source`` along the loops over ``variables``.
 
     ``signature`` is the C++ parameter list for the new functions. None if the text is unexpected.
@@ -115,7 +117,9 @@ def _leaves_block(lines: list[str]) -> bool:
     """Whether a ``break`` or ``continue`` belongs to no loop inside the block."""
     loops: list[bool] = []
     for line in lines:
-        for token in re.findall(r"\b(?:for|while|do)\b[^{};]*\{|\bfor \(.*\{|\{|\}|\bbreak\b|\bcontinue\b", line):
+        for token in re.findall(
+            r"\b(?:for|while|do)\b[^{};]*\{|\bfor \(.*\{|\{|\}|\bbreak\b|\bcontinue\b", line
+        ):
             if token.endswith("{"):
                 loops.append(token != "{")
             elif token == "}":

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from hipify_tile.build.blocks import cut, function_body
+from hipify_tile.build.blocks import cut
 from hipify_tile.build.c_expressions import UnprintableError, c_text
 from hipify_tile.compat import include_dir
 from hipify_tile.ir.simt import Kernel
@@ -47,12 +47,12 @@ _HELPER = re.compile(
 )
 _ADD = re.compile(r"T\.atomic_add\((\w+)\[")
 # TileLang prints its own addition on C as a plain read and write, which loses updates.
-_ATOMIC_ADD = '''
+_ATOMIC_ADD = """
 
 def _tm_atomic_add(place, value, return_prev=False):
     name = f"tm_atomic_add_{place.dtype}"
     return T.call_extern(str(place.dtype), name, T.access_ptr(place, "rw"), value)
-'''
+"""
 _SUPPORT = """\
 #include <stdint.h>
 #include <string.h>
@@ -164,7 +164,9 @@ def object_source(
 def entry_name(mangled: str, level: Level, source: str = "") -> str:
     """Return the C name of a kernel's implementation: ``tm_kernel_<mangled>_tile``."""
     digest = hashlib.sha256(source.encode()).hexdigest()[:8] if source else ""
-    return f"tm_kernel_{re.sub(r'[^A-Za-z0-9_]', '_', mangled)}_{level.value}{digest and '_' + digest}"
+    return (
+        f"tm_kernel_{re.sub(r'[^A-Za-z0-9_]', '_', mangled)}_{level.value}{digest and '_' + digest}"
+    )
 
 
 def compile_object(text: str, path: Path, cxx: str = "g++", flags: tuple[str, ...] = FLAGS) -> None:
@@ -177,9 +179,13 @@ def compile_object(text: str, path: Path, cxx: str = "g++", flags: tuple[str, ..
         file, made = Path(scratch) / "kernel.cpp", Path(scratch) / "kernel.o"
         file.write_text(text, encoding="utf-8")
         command = [cxx, *flags, f"-I{include_dir()}", f"-I{tilelang_include()}", "-c", str(file)]
-        done = subprocess.run([*command, "-o", str(made)], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [*command, "-o", str(made)], capture_output=True, text=True, check=False
+        )
         if done.returncode:
-            raise NoObjectError("\n".join(done.stderr.splitlines()[:5]).replace(str(file), "kernel.cpp"))
+            raise NoObjectError(
+                "\n".join(done.stderr.splitlines()[:5]).replace(str(file), "kernel.cpp")
+            )
         if shutil.which("objcopy"):
             subprocess.run(["objcopy", "--localize-hidden", str(made)], check=True)
         os.replace(made, path)
@@ -227,7 +233,11 @@ def _block_variables(lowered: Lowered, emission: Emission) -> tuple[str, ...]:
     loops = re.findall(
         r"^ {2,6}for \(int32_t (\w+) = 0; \1 < (grid_[xyz]); \+\+\1\) \{$", lowered.source, re.M
     )
-    return tuple(v for v, _ in loops) if [g for _, g in loops] == ["grid_x", "grid_y", "grid_z"] else ()
+    return (
+        tuple(v for v, _ in loops)
+        if [g for _, g in loops] == ["grid_x", "grid_y", "grid_z"]
+        else ()
+    )
 
 
 def _arguments(
@@ -240,13 +250,20 @@ def _arguments(
 ) -> tuple[list[str], list[str]]:
     """Statements that declare every value of the lowered function, and launch conditions."""
     lines = [
-        f"  const int32_t grid_{a} = (int32_t)launch->grid[{i}], block_{a} = (int32_t)launch->block[{i}];"
+        f"  const int32_t {kind}_{a} = (int32_t)launch->{kind}[{i}];"
+        for kind in ("grid", "block")
         for i, a in enumerate("xyz")
     ]
-    lines.append("  (void)grid_x, (void)grid_y, (void)grid_z, (void)block_x, (void)block_y, (void)block_z;")
-    lines.append("  const int32_t shared_bytes = (int32_t)launch->shared_bytes; (void)shared_bytes;")
+    lines.append(
+        "  (void)grid_x, (void)grid_y, (void)grid_z, (void)block_x, (void)block_y, (void)block_z;"
+    )
+    lines.append(
+        "  const int32_t shared_bytes = (int32_t)launch->shared_bytes; (void)shared_bytes;"
+    )
     by_name = {a.name: a for a in emission.arguments}
-    checks = [f"launch->shared_bytes <= {shared_bytes}ull"] if "shared_bytes" in emission.options else []
+    checks = (
+        [f"launch->shared_bytes <= {shared_bytes}ull"] if "shared_bytes" in emission.options else []
+    )
     declared: set[str] = set()
     for leaf in kernel.params:
         at = f"static_cast<const char *>(arguments[{leaf.argument}]) + {leaf.offset}"

@@ -17,7 +17,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from hipify_tile import __version__
-from hipify_tile.cli import api, config, doctor, explain, run, verify
+from hipify_tile.cli import api, build, config, doctor, explain, run, verify
 from hipify_tile.cli.refusal import refuse
 
 _DEFAULT = "run"
@@ -81,6 +81,7 @@ app = typer.Typer(
 )
 app.command(_DEFAULT, cls=DefaultCommand)(run.run)
 app.command("verify")(verify.verify)
+app.command("build")(build.build)
 app.command("explain")(explain.explain)
 app.command("doctor")(doctor.doctor)
 app.command("api")(api.api)

@@ -29,7 +29,7 @@ _VIEW = b" TM_DYNAMIC_SHARED_VIEW("
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Bytes [start, end) of a file become ``text``; equal ends insert. ``what`` names the reason."""
+    """Bytes [start, end) of a file become ``text`` (equal ends: an insertion) because of ``what``."""
 
     start: int
     end: int
@@ -154,7 +154,8 @@ class _FileRewriter:
                 yield Edit(found.body + 1, found.body + 1, text, "kernel")
 
     def entry(self, definition: KernelDefinition) -> Iterator[Edit]:
-        parameters, templates = [], []
+        parameters: list[NamedPlace] = []
+        templates: list[NamedPlace] = []
         for kind, places, named in (
             ("tm_p", definition.parameters, parameters),
             ("tm_t", definition.templates, templates),

@@ -39,8 +39,8 @@ class LaunchText:
     """Byte offsets of ``callee<<<…>>>(…)``.
 
     ``callee`` is where the callee begins, None where the text in front of ``<<<`` (at ``open``) is
-    no callee. ``close`` is at ``>>>``, ``arguments`` at the ``(`` after it (None: not there), ``end``
-    behind everything.
+    no callee. ``close`` is at ``>>>``, ``arguments`` at the ``(`` after it (None: not there),
+    ``end`` behind everything.
     """
 
     callee: int | None
@@ -86,9 +86,7 @@ def launches(text: bytes, macros: tuple[tuple[int, int], ...]) -> Iterator[Launc
         callee = _callee(text, at, low)
         after = _skip(text, close + 3, high)
         end = matching(text, after, high) if text[after : after + 1] == b"(" else None
-        yield LaunchText(
-            callee, at, close, after if end is not None else None, end or close + 3
-        )
+        yield LaunchText(callee, at, close, after if end is not None else None, end or close + 3)
 
 
 def kernels(text: bytes, macros: tuple[tuple[int, int], ...]) -> Iterator[KernelText | int]:
@@ -235,9 +233,7 @@ def _callee(text: bytes, at: int, low: int) -> int | None:
                 return start
             start = word.start()
         at = _before(text, start, low)
-        connector = next(
-            (c for c in (b"::", b"->", b"##", b".") if text[low:at].endswith(c)), None
-        )
+        connector = next((c for c in (b"::", b"->", b"##", b".") if text[low:at].endswith(c)), None)
         if connector is None:
             if text[low:at].endswith(b"template"):
                 at = _before(text, at - len(b"template"), low)

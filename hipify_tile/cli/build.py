@@ -1,0 +1,81 @@
+"""``tile-migrate build PATH… -o APP``: an executable with kept and migrated kernels, by g++."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hipify_tile.cli import options as opt
+from hipify_tile.cli.refusal import refuse
+
+_PARSED = ("-I", "-D", "-U", "-std=", "-isystem", "-iquote", "-include")
+
+
+class Mode(StrEnum):
+    """Whether migrated kernels get object code."""
+
+    MIGRATED = "migrated"
+    KEPT = "kept"
+
+
+def build(
+    ctx: typer.Context,
+    paths: opt.Paths,
+    out: Annotated[
+        Path, typer.Option("-o", "--out", help="Executable, or a .so or .a.", metavar="FILE")
+    ] = Path("a.out"),
+    mode: Annotated[Mode, typer.Option("--mode", help="Kernels to compile.")] = Mode.MIGRATED,
+    keep_dir: Annotated[
+        Path | None, typer.Option("--keep-dir", help="Leave objects here.", metavar="DIR")
+    ] = None,
+    only: opt.Only = [],  # noqa: B006 (Typer copies it)
+    keep: opt.Keep = [],  # noqa: B006
+    jobs: opt.Jobs = 0,
+    database: opt.Database = None,
+    config: opt.ConfigFile = None,
+    no_cache: opt.NoCache = False,
+    seed: opt.Seed = None,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Build a CUDA program for the CPU with g++: kept kernels, and verified migrated ones beside.
+
+    Arguments after -- go to g++.
+    """
+    from hipify_tile.cli import session
+    from hipify_tile.cli.build_run import execute
+    from hipify_tile.driver import guarded
+
+    flags: tuple[str, ...] = ctx.obj or ()
+    request = session.Request.of(ctx, verify=mode is Mode.MIGRATED)
+    request = replace(request, clang_args=parsed_flags(flags))
+
+    def run(folder: Path) -> int:
+        return execute(request, out, folder, flags, migrate=mode is Mode.MIGRATED)
+
+    try:
+        if keep_dir is not None:
+            status = guarded(lambda: run(keep_dir), session.UsageError)
+        else:
+            with tempfile.TemporaryDirectory(prefix="tile-migrate-") as scratch:
+                status = guarded(lambda: run(Path(scratch)), session.UsageError)
+    except session.UsageError as error:
+        refuse(str(error))
+    raise typer.Exit(status)
+
+
+def parsed_flags(flags: tuple[str, ...]) -> tuple[str, ...]:
+    """Return those g++ flags that decide what the sources mean."""
+    kept: list[str] = []
+    rest = list(flags)
+    while rest:
+        flag = rest.pop(0)
+        if flag.startswith(_PARSED):
+            kept.append(flag)
+            if flag in _PARSED and rest:
+                kept.append(rest.pop(0))
+    return tuple(kept)
