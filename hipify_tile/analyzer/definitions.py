@@ -33,9 +33,7 @@ def definitions(inventory: Inventory) -> Iterator[KernelDefinition]:
             continue
         file, start = body
         children = list(cursor.get_children())
-        templates = tuple(
-            _place(c, inventory) for c in children if c.kind in _TEMPLATE_PARAMETERS
-        )
+        templates = tuple(_place(c, inventory) for c in children if c.kind in _TEMPLATE_PARAMETERS)
         parameters = tuple(_place(c, inventory) for c in children if c.kind == CursorKind.PARM_DECL)
         name_file, name = file_offset(cursor.location)
         yield KernelDefinition(

@@ -23,6 +23,17 @@ class Mode(StrEnum):
     KEPT = "kept"
 
 
+def _show(value: bool) -> None:
+    if value:
+        from hipify_tile.compat import library_path
+
+        try:
+            typer.echo(library_path("cudart").parent)
+        except OSError as error:
+            refuse(f"the CUDA runtime library is missing: {error}")
+        raise typer.Exit
+
+
 def build(
     ctx: typer.Context,
     paths: opt.Paths,
@@ -33,6 +44,15 @@ def build(
     keep_dir: Annotated[
         Path | None, typer.Option("--keep-dir", help="Leave objects here.", metavar="DIR")
     ] = None,
+    dep_file: Annotated[
+        Path | None, typer.Option("--dep-file", help="Write a make rule.", metavar="FILE")
+    ] = None,
+    print_runtime: Annotated[
+        bool,
+        typer.Option(
+            "--print-runtime", help="Print the runtime's folder.", callback=_show, is_eager=True
+        ),
+    ] = False,
     only: opt.Only = [],  # noqa: B006 (Typer copies it)
     keep: opt.Keep = [],  # noqa: B006
     jobs: opt.Jobs = 0,
@@ -55,7 +75,7 @@ def build(
     request = replace(request, clang_args=parsed_flags(flags))
 
     def run(folder: Path) -> int:
-        return execute(request, out, folder, flags, migrate=mode is Mode.MIGRATED)
+        return execute(request, out, folder, flags, dep_file, migrate=mode is Mode.MIGRATED)
 
     try:
         if keep_dir is not None:

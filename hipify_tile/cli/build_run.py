@@ -23,7 +23,13 @@ _CUDA = (".cu.cc", ".cu.cpp", ".cu.cxx")
 
 
 def execute(
-    request: session.Request, out: Path, folder: Path, flags: tuple[str, ...], *, migrate: bool
+    request: session.Request,
+    out: Path,
+    folder: Path,
+    flags: tuple[str, ...],
+    dep_file: Path | None = None,
+    *,
+    migrate: bool,
 ) -> int:
     """Build and say what each kernel is; return the exit status. Raises UsageError."""
     if shutil.which("g++") is None:
@@ -53,6 +59,11 @@ def execute(
     )
     built = build_program(plan)
     _say(built, quiet=request.quiet)
+    if dep_file is not None and built.output is not None:
+        read = dict.fromkeys(f for a in analyses for f in (a.unit.path, *a.user_files))
+        names = [name.replace(" ", "\\ ") for name in (*read, *map(str, plan.host_sources))]
+        with session.writing(dep_file):
+            dep_file.write_text(f"{out}: " + " \\\n  ".join(names) + "\n", encoding="utf-8")
     return 0 if built.output is not None else 1
 
 

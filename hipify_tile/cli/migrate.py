@@ -11,7 +11,9 @@ from pathlib import Path
 from hipify_tile import output
 from hipify_tile.cli import session
 from hipify_tile.cli.options import Format
-from hipify_tile.driver import Stages
+from hipify_tile.diagnostics.render import concise
+from hipify_tile.driver import Stages, analyze
+from hipify_tile.project import discover
 from hipify_tile.report.assemble import exit_code, exit_reasons
 from hipify_tile.report.model import KernelReport, Report, Verdict
 from hipify_tile.report.terminal import exit_text
@@ -67,6 +69,34 @@ def execute(request: session.Request, plan: Plan, stages: Stages | None = None) 
     if plan.format is not Format.TEXT:
         _say_why(report)
     return status
+
+
+def rewrite_in_place(request: session.Request) -> int:
+    """Rewrite host code in the sources themselves; return the exit status. Raises UsageError."""
+    from hipify_tile.build import in_place
+    from hipify_tile.rewriter.emit.host import rewrite_host
+
+    for path in request.paths:
+        if not path.exists():
+            raise session.UsageError(f"{path}: no such file or folder")
+    config = session.read_config(request.paths[0], request.config)
+    project = discover(
+        request.paths, config, database=request.database, clang_args=request.clang_args
+    )
+    analyses = [analyze(unit) for unit in project.units if unit.language == "cuda"]
+    sources = {f: Path(f).read_bytes() for a in analyses for f in a.user_files}
+    rewritten = rewrite_host(analyses, sources, line_of=False)
+    problems = rewritten.diagnostics or in_place.guard(Path(f) for f in rewritten.files)
+    for finding in problems:
+        sys.stderr.write(concise.render(finding, os.getcwd()) + "\n")
+        sys.stderr.writelines(f"  {note}\n" for note in (*finding.notes, finding.help) if note)
+    if problems:
+        return 1
+    for name in in_place.write(rewritten):
+        sys.stdout.write(f"rewrote {os.path.relpath(name)}\n")
+    if not rewritten.files:
+        sys.stdout.write("nothing to rewrite\n")
+    return 0
 
 
 def _say_why(report: Report, *, seen: bool = True) -> None:

@@ -10,11 +10,6 @@ import typer
 from hipify_tile.cli import options as opt
 from hipify_tile.cli.refusal import refuse
 
-_IN_PLACE = (
-    "--in-place is not available yet: host code is not rewritten, so there is nothing to edit. "
-    "Use -o DIR, which leaves the sources untouched."
-)
-
 
 def run(
     ctx: typer.Context,
@@ -54,16 +49,16 @@ def run(
     no_cache: opt.NoCache = False,
     seed: opt.Seed = None,
     baseline: opt.BaselineFile = None,
-    in_place: Annotated[bool, typer.Option("--in-place", hidden=True)] = False,
+    in_place: Annotated[
+        bool, typer.Option("--in-place", help="Rewrite host code in the sources (git guards).")
+    ] = False,
     quiet: opt.Quiet = False,
     verbose: opt.Verbose = 0,
 ) -> None:
     """Move CUDA C++ to TileLang one kernel at a time, verified or refused.
 
-    Reads the sources, never writes them. Arguments after -- go to the C++ front end.
+    Reads the sources; only --in-place writes them. Arguments after -- go to the C++ front end.
     """
-    if in_place:
-        refuse(_IN_PLACE)
     from hipify_tile.cli import migrate, session
     from hipify_tile.driver import guarded
 
@@ -83,7 +78,10 @@ def run(
         verbose=verbose,
     )
     try:
-        status = guarded(lambda: migrate.execute(request, plan), session.UsageError)
+        if in_place:
+            status = guarded(lambda: migrate.rewrite_in_place(request), session.UsageError)
+        else:
+            status = guarded(lambda: migrate.execute(request, plan), session.UsageError)
     except session.UsageError as error:
         refuse(str(error))
     raise typer.Exit(status)

@@ -22,6 +22,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "rewriter",
         "passes",
         "analyzer.model",
+        "analyzer.inventory_text",
         "analyzer.uniformity",
         "analyzer.affine",
         "analyzer.dependence",

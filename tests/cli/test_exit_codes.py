@@ -38,7 +38,6 @@ def test_no_source_is_a_finding(cli, tmp_path):
         ("missing",),
         ("src", "--no-such-option"),
         ("src", "--level", "best"),
-        ("src", "--in-place"),
         ("src", "--config", "missing.toml"),
         ("src", "--baseline", "missing.json"),
         ("explain", "TM7777"),
@@ -73,8 +72,3 @@ def test_our_bug_costs_one_kernel_and_exits_with_101(cli, tree, name):
         assert verdicts == {"fill": "verified", name: "kept", "scale": "verified"}
         broken = next(k for k in report["kernels"] if k["name"] == name)
         assert "ZeroDivisionError" in broken["extra"]["traceback"]
-
-
-def test_in_place_says_what_to_do_instead(cli, tree):
-    tree({"a.cu": "fill"})
-    assert "-o DIR" in cli("src", "--in-place").err

@@ -10,7 +10,7 @@ import pytest
 from hipify_tile.diagnostics.registry import REGISTRY
 
 SNAPSHOTS = Path(__file__).parent / "help"
-COMMANDS = ("", "verify", "explain", "doctor", "api", "config")
+COMMANDS = ("", "verify", "build", "explain", "doctor", "api", "config")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -29,7 +29,7 @@ _VIEW = b" TM_DYNAMIC_SHARED_VIEW("
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Bytes [start, end) of a file become ``text`` (equal ends: an insertion) because of ``what``."""
+    """Bytes [start, end) of a file become ``text``; equal ends insert. ``what`` is the reason."""
 
     start: int
     end: int
