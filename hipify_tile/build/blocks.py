@@ -40,7 +40,7 @@ def cut(
     ``signature`` is the C++ parameter list for the new functions. None if the text is unexpected.
     """
     body = function_body(source, entry)
-    if body is None:
+    if body is None or not variables:
         return None
     lines = body.splitlines()
     while lines and not lines[-1].strip():

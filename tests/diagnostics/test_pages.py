@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 COMPANIONS = {"TM0004": {"TM0001", "TM0002"}}
 """Codes that cannot come alone: a kernel in error has an error in it."""
 
-UNSHOWABLE = {"TM2402", "TM5001", "TM9001", "TM9002"}
+UNSHOWABLE = {"TM2402", "TM5001", "TM6003", "TM6004", "TM9001", "TM9002"}
 """Codes whose page says why no source shows them; other tests of the suite produce them."""
 
 CUDA = sorted(c for c in REGISTRY if page.read(c).blocks("Example", "cuda"))
@@ -100,7 +100,10 @@ def shell(script: str, folder: Path) -> str:
     return run.stdout + run.stderr
 
 
-@pytest.mark.parametrize("code", ["TM0005", "TM0009", "TM0010", "TM0013", "TM0014", "TM2401"])
+@pytest.mark.parametrize(
+    "code",
+    ["TM0005", "TM0009", "TM0010", "TM0013", "TM0014", "TM2401", "TM6001", "TM6002"],
+)
 def test_console_examples(code, tmp_path):
     found = page.read(code)
     (example,) = found.blocks("Example", "console")

@@ -163,3 +163,26 @@ def test_program_needs_no_python(program: Mapping[str, Path]) -> None:
     done = subprocess.run(["ldd", program["app"]], capture_output=True, text=True, check=True)
     assert "python" not in done.stdout
     assert "libtm_cudart.so" in done.stdout
+
+
+def _plan(program: Mapping[str, Path], level: Level, *flags: str) -> Plan:
+    folder = program["folder"]
+    path = folder / "one.cu"
+    path.write_text("__global__ void k(int *x) { *x = 1; }\nint main() { k<<<1, 1>>>(nullptr); }\n")
+    analysis = analyze_unit(discover([path]).units[0])
+    output = folder / "one"
+    emissions = _lowest(analysis, level)
+    return Plan([analysis], emissions, output, folder / "work", folder / "runtime", flags=flags)
+
+
+def test_link_errors_are_reported(program: Mapping[str, Path]) -> None:
+    built = build(_plan(program, Level.LOOP, "-lno_such_library_here"))
+    assert built.output is None
+    assert [d.code for d in built.diagnostics] == ["TM6003"]
+
+
+def test_kernel_without_an_object_is_kept(program: Mapping[str, Path]) -> None:
+    built = build(_plan(program, Level.SIMT))
+    assert built.output is not None
+    assert [d.code for d in built.diagnostics] == ["TM6004"]
+    assert [k.levels for k in built.kernels] == [()]
