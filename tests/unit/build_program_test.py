@@ -6,9 +6,13 @@ blocks in reverse.
 
 from __future__ import annotations
 
+import ctypes
 import json
+import re
+import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -186,3 +190,45 @@ def test_kernel_without_an_object_is_kept(program: Mapping[str, Path]) -> None:
     assert built.output is not None
     assert [d.code for d in built.diagnostics] == ["TM6004"]
     assert [k.levels for k in built.kernels] == [()]
+
+
+def test_a_library_of_kernels_hides_the_program_and_registers(program: Mapping[str, Path]) -> None:
+    plan = replace(
+        _plan(program, Level.LOOP, "-shared", "-fvisibility=hidden"),
+        output=program["folder"] / "libone.so",
+    )
+    built = build(plan)
+    assert built.output is not None, built.diagnostics
+    symbols = subprocess.run(
+        ["nm", "-D", "--defined-only", built.output], capture_output=True, text=True
+    )
+    names = {line.split()[-1] for line in symbols.stdout.splitlines()}
+    assert names == {"tm_kernel__Z1kPi_loop"}
+    # Loading it registers both implementations.
+    runtime = ctypes.CDLL(str(plan.runtime / "libtm_cudart.so"), mode=ctypes.RTLD_GLOBAL)
+    before = runtime.standin_record_count()
+    ctypes.CDLL(str(built.output))
+    assert runtime.standin_record_count() == before + 2
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="no CUDA toolkit")
+def test_rewritten_files_are_cuda_files(program: Mapping[str, Path]) -> None:
+    folder = program["folder"]
+    headers = folder / "rewritten_header"
+    headers.mkdir()
+    shutil.copy(include_dir() / "tm_rewritten.h", headers)
+    (copy,) = (folder / "objects" / "overlay").rglob("main.cu")
+    text = re.sub(rb"extern .C. __attribute__.*", b"", copy.read_bytes())
+    (copy.parent / "again.cu").write_bytes(text)
+    command = [
+        "nvcc",
+        "-arch=sm_80",
+        "-I",
+        headers,
+        "-c",
+        copy.parent / "again.cu",
+        "-o",
+        folder / "again.o",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
