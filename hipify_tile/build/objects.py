@@ -116,6 +116,7 @@ def object_source(
     setup, checks = _arguments(kernel, emission, lowered, types, shared_bytes, symbols or {})
     names = [p.name for p in lowered.parameters]
     call = ", ".join(f"c.{name}" for name in names)
+    named = ", ".join(f"tm_c.{name}" for name in names)
     helpers = _helpers(lowered)
     if blocks is None:
         functions = lowered.source[lowered.source.index(helpers) + len(helpers) :]
@@ -145,15 +146,15 @@ def object_source(
             "}",
             "}  // namespace",
             f'extern "C" __attribute__((visibility("default"))) int {entry}'
-            "(const tm_launch *launch, void **arguments) {",
+            "(const tm_launch *tm_self, void **tm_arguments) {",
             *setup,
             *(f"  if (!({c})) return TM_NOT_APPLICABLE;" for c in checks),
-            f"  tm_values c = {{{', '.join(names)}}};",
-            f"  const uint64_t count = tm_count({call});",
-            "  if (count == 0 || count >= (1ull << 31)) return TM_NOT_APPLICABLE;",
-            "  tm_launch pieces = *launch;",
-            "  pieces.grid[0] = (uint32_t)count, pieces.grid[1] = pieces.grid[2] = 1;",
-            "  return tm_run_blocks(&pieces, tm_range, &c);",
+            f"  tm_values tm_c = {{{', '.join(names)}}};",
+            f"  const uint64_t tm_blocks = tm_count({named});",
+            "  if (tm_blocks == 0 || tm_blocks >= (1ull << 31)) return TM_NOT_APPLICABLE;",
+            "  tm_launch tm_pieces = *tm_self;",
+            "  tm_pieces.grid[0] = (uint32_t)tm_blocks, tm_pieces.grid[1] = tm_pieces.grid[2] = 1;",
+            "  return tm_run_blocks(&tm_pieces, tm_range, &tm_c);",
             "}",
             *_record(kernel, emission, entry, source),
         ]
@@ -250,7 +251,7 @@ def _arguments(
 ) -> tuple[list[str], list[str]]:
     """Statements that declare every value of the lowered function, and launch conditions."""
     lines = [
-        f"  const int32_t {kind}_{a} = (int32_t)launch->{kind}[{i}];"
+        f"  const int32_t {kind}_{a} = (int32_t)tm_self->{kind}[{i}];"
         for kind in ("grid", "block")
         for i, a in enumerate("xyz")
     ]
@@ -258,15 +259,17 @@ def _arguments(
         "  (void)grid_x, (void)grid_y, (void)grid_z, (void)block_x, (void)block_y, (void)block_z;"
     )
     lines.append(
-        "  const int32_t shared_bytes = (int32_t)launch->shared_bytes; (void)shared_bytes;"
+        "  const int32_t shared_bytes = (int32_t)tm_self->shared_bytes; (void)shared_bytes;"
     )
     by_name = {a.name: a for a in emission.arguments}
     checks = (
-        [f"launch->shared_bytes <= {shared_bytes}ull"] if "shared_bytes" in emission.options else []
+        [f"tm_self->shared_bytes <= {shared_bytes}ull"]
+        if "shared_bytes" in emission.options
+        else []
     )
     declared: set[str] = set()
     for leaf in kernel.params:
-        at = f"static_cast<const char *>(arguments[{leaf.argument}]) + {leaf.offset}"
+        at = f"static_cast<const char *>(tm_arguments[{leaf.argument}]) + {leaf.offset}"
         if leaf.pointer:
             lines.append(f"  void *{leaf.name}_pointer; memcpy(&{leaf.name}_pointer, {at}, 8);")
             lines.append(f"  (void){leaf.name}_pointer;")

@@ -47,9 +47,9 @@ __global__ void later(float *x, int n);
 namespace {
 __global__ void hidden(float *x, int) { x[threadIdx.x] += 1.0f; }
 }
-static __global__ void scale(float *__restrict__ x, const int n) {
+static __global__ void scale(float *__restrict__ launch, const int count) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) x[i] = x[i] * factor[0] + factor[1];
+  if (i < count) launch[i] = launch[i] * factor[0] + factor[1];
 }
 #define LAUNCH(kernel, ...) do { kernel<<<2, 32>>>(__VA_ARGS__); } while (0)
 #define ARGUMENTS(g, b) <<<g, b>>>
