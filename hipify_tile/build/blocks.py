@@ -13,6 +13,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from hipify_tile.build.bounds import tighten
+
 _LOOP = re.compile(
     r"^(?P<indent> *)for \(int32_t (?P<var>\w+) = 0; (?P=var) < (?P<extent>.+); \+\+(?P=var)\) \{$"
 )
@@ -93,7 +95,7 @@ def cut(
             *extents,
             "  for (uint64_t tm_block = tm_first; tm_block < tm_last; ++tm_block) {",
             *indices,
-            *inner,
+            *tighten(inner, signature),
             "  }",
             "}",
         ]
