@@ -45,7 +45,8 @@ _HELPER = re.compile(
     r'extern "C" (?P<type>\w+) (?P<name>tm_atomic_\w+)\((?P<params>[^)]*)\) '
     r"\{ (?P=type) old = \*p; \*p = (?P<value>[^;]+); return old; \}"
 )
-_ADD = re.compile(r"T\.atomic_add\((\w+)\[")
+_ADD = re.compile(r"T\.atomic_add\(\s*(\w+)\[")
+_ATOMIC = re.compile(r"T\.(atomic_\w+)\(\s*(\w+)\[")
 # TileLang prints its own addition on C as a plain read and write, which loses updates.
 _ATOMIC_ADD = """
 
@@ -197,6 +198,9 @@ def _with_atomics(emission: Emission) -> Emission:
     changed = _ADD.sub(
         lambda m: f"_tm_atomic_add({m[1]}[" if m[1] in shared else m[0], emission.source
     )
+    for operation, name in _ATOMIC.findall(changed):
+        if name in shared:
+            raise NoObjectError(f"T.{operation} of {name} is not atomic in C")
     if changed == emission.source:
         return emission
     return replace(emission, source=changed + _ATOMIC_ADD)

@@ -61,7 +61,10 @@ static __global__ void scale(float *__restrict__ launch, const int count) {
 DEFINE(twice, *)
 __global__ void count(const float *x, int *bins, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) atomicAdd(&bins[x[i] > 50.0f], 1);
+  if (i < n) {
+    int ticket_of_the_thread_in_its_own_bin = atomicAdd(&bins[x[i] > 50.0f], 1);
+    if (ticket_of_the_thread_in_its_own_bin < 0) atomicAdd(&bins[0], 1);
+  }
 }
 __global__ void staged(float *x) {
   extern __shared__ float tile[];
@@ -154,6 +157,12 @@ def test_kept_and_migrated_kernels_compute_the_same(program: Mapping[str, Path])
     migrated, kinds = _run(program["app"], "2")
     assert migrated == EXPECTED
     assert sum(k.endswith("kind 2") for k in kinds) >= 6, kinds
+
+
+def test_no_object_adds_by_a_plain_read_and_write(program: Mapping[str, Path]) -> None:
+    texts = [p.read_text() for p in (program["folder"] / "objects" / "kernels").glob("*.cpp")]
+    assert any("= tm_atomic_add_int32(" in text for text in texts), "the result is used"
+    assert not [text for text in texts if "atomic_old" in text]
 
 
 def test_manifest_gives_each_kernel_a_state(program: Mapping[str, Path]) -> None:
