@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from built_programs import FLAGS, SAMPLES, build, needs_gxx, run
+from built_programs import FLAGS, SAMPLES, build, needs_gxx, plain_name, run
 from expectations import load
 
 pytestmark = needs_gxx()
@@ -34,7 +34,9 @@ def test_every_mode_gives_the_same_result(
         assert ran.out == runs["kept"].out, mode
     assert runs["kept"].out.rstrip().endswith(": passed")
     events = [json.loads(line) for line in checked.read_text(encoding="utf-8").splitlines()]
-    assert not [e for e in events if e["event"] == "difference"], runs["check"].err
+    racing = {k["name"] for k in expected["kernel"] if k.get("order") == "any"}
+    differing = {plain_name(e["kernel"]) for e in events if e["event"] == "difference"}
+    assert differing <= racing, runs["check"].err
     for kernel in expected["kernel"]:
         name, levels = kernel["name"], runs["migrated"].ran(kernel["name"])
         assert levels, f"{name} was not launched"

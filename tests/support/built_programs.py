@@ -33,8 +33,7 @@ class Ran:
         """Launches of the kernel by implementation, over all instances named so."""
         total: dict[str, int] = {}
         for event in self.events:
-            plain = event.get("kernel", "").split("<")[0].split("::")[-1]
-            if event["event"] == "kernel" and plain == kernel:
+            if event["event"] == "kernel" and plain_name(event["kernel"]) == kernel:
                 for kind, count in event["ran"].items():
                     total[kind] = total.get(kind, 0) + count
         return total
@@ -43,7 +42,12 @@ class Ran:
     def kernels(self) -> set[str]:
         """Plain names of the kernels that were launched."""
         events = [e for e in self.events if e["event"] == "kernel"]
-        return {e["kernel"].split("<")[0].split("::")[-1] for e in events}
+        return {plain_name(e["kernel"]) for e in events}
+
+
+def plain_name(signature: str) -> str:
+    """``(anonymous namespace)::scale<float>`` → ``scale``."""
+    return signature.split("<")[0].split("::")[-1]
 
 
 def build(

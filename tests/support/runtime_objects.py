@@ -37,7 +37,9 @@ def _compile(source: Path, folder: Path, flags: tuple[str, ...]) -> Path:
     return target
 
 
-def build_program(name: str, objects: list[Path], folder: Path, flags: tuple[str, ...] = ("-O2",)) -> Path:
+def build_program(
+    name: str, objects: list[Path], folder: Path, flags: tuple[str, ...] = ("-O2",)
+) -> Path:
     """Compile ``tests/compat/programs/<name>.cpp`` and link it with ``objects``."""
     target = folder / name
     command = ["g++", "-std=c++17", *flags, "-w", "-ffp-contract=off", "-fno-strict-aliasing"]

@@ -52,9 +52,11 @@ int main() {
   wrong += status_of(child) != 24;
   child = fork();
   if (child == 0) {
-    // CUDA has no device in a child of a process that used it: an error, never a wait without end.
+    // A child of a process that used the device has none (as with CUDA) or a fresh one; it never waits
+    // without end.
     void *memory = nullptr;
-    _exit(cudaMalloc(&memory, 64) == cudaSuccess ? 26 : 25);
+    if (cudaMalloc(&memory, 64) != cudaSuccess) _exit(25);
+    _exit(use_device() ? 26 : 25);
   }
   wrong += status_of(child) != 25;
   for (int round = 0; round < 50; ++round) add<<<8, 128, 0, stream>>>(x, 1024);
