@@ -95,6 +95,7 @@ def build(plan: Plan) -> Built:
             f"{{ return (void *)&{symbol}; }}\n"
             for symbol, name in accessors.items()
         )
+        tail += "".join(_registration(i, name) for i, name in enumerate(_defined(cuda, path)))
         files[path] += f"\n{tail}".encode() if tail else b""
     overlay = Overlay(tuple(files.items()))
     root = write_overlay(overlay, plan.folder)
@@ -120,6 +121,22 @@ def build(plan: Plan) -> Built:
         return Built(None, kernels, (*notes, failure))
     _write_manifest(plan, kernels)
     return Built(plan.output, kernels, notes)
+
+
+def _defined(analyses: Sequence[UnitAnalysis], path: str) -> tuple[str, ...]:
+    """The device variables that the unit at ``path`` defines."""
+    found = (s for a in analyses if a.unit.path == path for s in a.symbols if s.defined)
+    return tuple(dict.fromkeys(s.qualified for s in found))
+
+
+def _registration(number: int, name: str) -> str:
+    """One line that tells the runtime of a variable: symbol copies and mode check need it."""
+    return (
+        'extern "C" __attribute__((weak)) int tm_register_variable(const char *, void *, '
+        "uint64_t); "
+        f"static const int tm_variable_{number} __attribute__((unused)) = tm_register_variable ? "
+        f'tm_register_variable("{name}", (void *)&{name}, sizeof({name})) : 0;\n'
+    )
 
 
 def _accessors(analysis: UnitAnalysis, plan: Plan) -> dict[str, str]:

@@ -10,6 +10,7 @@ from built_programs import build, needs_gxx, run
 
 pytestmark = needs_gxx()
 CASES = Path(__file__).parent / "cases"
+REFUSED = {"31_device_lambdas"}  # TM1003: closures are no parameters
 NAMES = sorted(path.name for path in CASES.iterdir() if path.is_dir())
 
 
@@ -27,4 +28,5 @@ def test_case_runs_in_every_mode(
         assert (ran.status, ran.out) == (0, f"{case[3:]}: 0 wrong\n"), f"{mode}: {ran.err}"
     events = [json.loads(line) for line in report.read_text(encoding="utf-8").splitlines()]
     assert not [e for e in events if e["event"] == "difference"]
-    assert [e for e in events if e["event"] == "summary" and e["equal"]]
+    migrated = [e for e in events if e["event"] == "summary" and e["equal"]]
+    assert migrated or case in REFUSED
