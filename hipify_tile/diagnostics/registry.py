@@ -87,7 +87,9 @@ _TABLE = (
     Code("TM5008", "not-executed", _N, _none, "verification was not asked for"),
     Code("TM5009", "beyond-allocation", _W, _min, "a launch reaches beyond what it allocates"),
     # Host code and building.
-    Code("TM6001", "host-not-rewritten", _E, _hours, "this host or kernel text cannot be rewritten"),
+    Code(
+        "TM6001", "host-not-rewritten", _E, _hours, "this host or kernel text cannot be rewritten"
+    ),
     Code("TM6002", "in-place-refused", _E, _min, "the sources are not safe to edit in place"),
     Code("TM6003", "build-failed", _E, _min, "the program does not compile or link"),
     Code("TM6004", "kept-at-run-time", _N, _none, "no object code was made of a migrated kernel"),

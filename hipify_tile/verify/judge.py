@@ -171,7 +171,9 @@ class Judge:
         answer = reference(self._original, case, self._roles)
         if answer.problem:
             self._seen.dropped[answer.problem] += 1
-            intended = case.launch.real or not self._launches
+            # A guessed launch that repeats every thread is hardly what a kernel is written for.
+            repeated = self._search.launches.repeats(case.launch)
+            intended = case.launch.real or not (self._launches or repeated)
             if intended and not alias and answer.status == "":
                 self._seen.problem = self._seen.problem or f"{answer.problem}; {case}"
             return

@@ -332,6 +332,10 @@ class LaunchSource:
     def _dynamic_shared(self) -> bool:
         return any(b.scope.value == "dynamic_shared" for b in self._kernel.buffers)
 
+    def repeats(self, launch: Launch) -> bool:
+        """Whether threads differ only along an axis that the kernel does not read."""
+        return any(launch.grid[a] * launch.block[a] > 1 for a in range(self._rank(), 3))
+
     def _rank(self) -> int:
         """1 + the highest axis of threadIdx or blockIdx that the kernel reads."""
         axes = [0]

@@ -56,7 +56,10 @@ def test_printed_text_waits_for_the_host_and_keeps_its_order(program: Path) -> N
 
 def test_messages_name_kernel_block_and_thread(program: Path) -> None:
     text = run_case(program, "faults").stderr
-    assert "void asserted(int): block: [0,0,0], thread: [5,0,0] Assertion `threadIdx.x < n` failed." in text
+    assert (
+        "void asserted(int): block: [0,0,0], thread: [5,0,0] Assertion `threadIdx.x < n` failed."
+        in text
+    )
     assert "test: block (0,0,0), thread (0,0,0): threads wait at different barriers" in text
     assert "dynamic parallelism is not supported" in text
     assert "local memory of a thread exhausted" in text
@@ -64,8 +67,19 @@ def test_messages_name_kernel_block_and_thread(program: Path) -> None:
 
 @pytest.mark.slow
 def test_clean_under_thread_sanitizer(tmp_path: Path) -> None:
-    program = build_program("engine", build_objects(tmp_path / "o", THREAD_FLAGS), tmp_path, THREAD_FLAGS)
-    for case in ("indices", "barriers", "atomics", "faults", "grids", "threads", "ranges", "output"):
+    program = build_program(
+        "engine", build_objects(tmp_path / "o", THREAD_FLAGS), tmp_path, THREAD_FLAGS
+    )
+    for case in (
+        "indices",
+        "barriers",
+        "atomics",
+        "faults",
+        "grids",
+        "threads",
+        "ranges",
+        "output",
+    ):
         result = run_case(program, case, TSAN_OPTIONS="halt_on_error=0")
         assert result.returncode == 0, (case, result.stderr)
         assert "WARNING: ThreadSanitizer" not in result.stderr, (case, result.stderr)
@@ -73,8 +87,19 @@ def test_clean_under_thread_sanitizer(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_clean_under_address_sanitizer(tmp_path: Path) -> None:
-    program = build_program("engine", build_objects(tmp_path / "o", ADDRESS_FLAGS), tmp_path, ADDRESS_FLAGS)
-    for case in ("indices", "barriers", "lanes", "faults", "grids", "threads", "forks", "ended_threads"):
+    program = build_program(
+        "engine", build_objects(tmp_path / "o", ADDRESS_FLAGS), tmp_path, ADDRESS_FLAGS
+    )
+    for case in (
+        "indices",
+        "barriers",
+        "lanes",
+        "faults",
+        "grids",
+        "threads",
+        "forks",
+        "ended_threads",
+    ):
         result = run_case(program, case)
         assert result.returncode == 0, (case, result.stderr)
         assert "ERROR: AddressSanitizer" not in result.stderr, (case, result.stderr)

@@ -1,6 +1,7 @@
-"""Whole programs need the runtime library; an installation without it has nothing to run them on."""
+"""Whole programs need the runtime library: without it there is nothing to run them on."""
 
 import pytest
+
 from hipify_tile.compat import library_path
 
 
