@@ -125,7 +125,7 @@ tm_switch_stack:
 .size tm_switch_stack, .-tm_switch_stack
 )");
 
-void Fiber::prepare(void (*entry)()) {
+void Fiber::lay_out(void (*entry)()) {
   // Stacks of equal alignment would share cache sets: stagger their tops.
   uint64_t stagger = ((uint64_t)mapping / (bytes + kGuardBytes)) % 32 * 128;
   void **top = (void **)(low() + bytes - stagger - 64);
@@ -133,7 +133,6 @@ void Fiber::prepare(void (*entry)()) {
   *--top = (void *)entry;
   for (int i = 0; i < 6; ++i) *--top = nullptr;
   stack_pointer = top;
-  renew(this);
 }
 
 __attribute__((no_sanitize("thread"), no_sanitize("address"))) void switch_fiber(Fiber *from, Fiber *to) {
@@ -144,13 +143,12 @@ __attribute__((no_sanitize("thread"), no_sanitize("address"))) void switch_fiber
 
 #else
 
-void Fiber::prepare(void (*entry)()) {
+void Fiber::lay_out(void (*entry)()) {
   getcontext(&context);
   context.uc_stack.ss_sp = low();
   context.uc_stack.ss_size = bytes;
   context.uc_link = nullptr;
   makecontext(&context, entry, 0);
-  renew(this);
 }
 
 __attribute__((no_sanitize("thread"), no_sanitize("address"))) void switch_fiber(Fiber *from, Fiber *to) {
@@ -160,5 +158,25 @@ __attribute__((no_sanitize("thread"), no_sanitize("address"))) void switch_fiber
 }
 
 #endif
+
+void Fiber::prepare(void (*entry)()) {
+  lay_out(entry);
+  renew(this);
+}
+
+__attribute__((no_sanitize("thread"), no_sanitize("address"))) void Fiber::restart(void (*entry)()) {
+  forget_frames();
+  lay_out(entry);
+#ifdef __SANITIZE_ADDRESS__
+  __sanitizer_start_switch_fiber(nullptr, bottom, stack_bytes);
+#endif
+#ifdef __x86_64__
+  void *dead;
+  tm_switch_stack(&dead, stack_pointer);
+#else
+  setcontext(&context);
+#endif
+  __builtin_unreachable();
+}
 
 }  // namespace tile_migrate

@@ -52,6 +52,11 @@ struct Fiber {
   void unmap();
   void forget_frames();  // before its stack is used afresh: sanitizers keep notes of frames
   void prepare(void (*entry)());  // makes the next switch to it call entry, which must not return
+  // Called on the fiber itself: it goes on as if it had just been prepared and switched to.
+  [[noreturn]] void restart(void (*entry)());
+
+ private:
+  void lay_out(void (*entry)());
 };
 
 void switch_fiber(Fiber *from, Fiber *to);
