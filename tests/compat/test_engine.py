@@ -28,9 +28,8 @@ def run_case(program: Path, case: str, **environment: str) -> subprocess.Complet
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("engine")
-    return build_program("engine", build_objects(folder / "objects"), folder)
+def program(engine_objects: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_program("engine", engine_objects, tmp_path_factory.mktemp("engine"))
 
 
 @pytest.mark.parametrize("case", CASES)
