@@ -38,12 +38,21 @@ def _compile(source: Path, folder: Path, flags: tuple[str, ...]) -> Path:
 
 
 def build_program(
-    name: str, objects: list[Path], folder: Path, flags: tuple[str, ...] = ("-O2",)
+    name: str,
+    objects: list[Path],
+    folder: Path,
+    flags: tuple[str, ...] = ("-O2",),
+    compile_flags: tuple[str, ...] = (),
 ) -> Path:
-    """Compile ``tests/compat/programs/<name>.cpp`` and link it with ``objects``."""
-    target = folder / name
-    command = ["g++", "-std=c++17", *flags, "-w", "-ffp-contract=off", "-fno-strict-aliasing"]
-    command += [f"-I{include_dir()}", f"-I{runtime_source_dir()}", str(PROGRAMS / f"{name}.cpp")]
-    command += [*map(str, objects), "-o", str(target), "-pthread"]
+    """Compile ``tests/compat/programs/<name>.cpp`` and link it with ``objects``.
+
+    ``compile_flags`` are for the compiler alone, not for the link.
+    """
+    target, unit = folder / name, folder / f"{name}.o"
+    command = ["g++", "-std=c++17", *flags, *compile_flags, "-w", "-ffp-contract=off"]
+    command += ["-fno-strict-aliasing", f"-I{include_dir()}", f"-I{runtime_source_dir()}"]
+    command += ["-c", str(PROGRAMS / f"{name}.cpp"), "-o", str(unit)]
+    subprocess.run(command, check=True, text=True)
+    command = ["g++", *flags, str(unit), *map(str, objects), "-o", str(target), "-pthread"]
     subprocess.run(command, check=True, text=True)
     return target

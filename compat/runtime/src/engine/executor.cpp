@@ -13,6 +13,7 @@
 #include <memory>
 #include <new>
 
+#include "memcheck.h"
 #include "pool.h"
 #include "race.h"
 
@@ -75,6 +76,7 @@ void run_plain(Executor *e) {
   e->block.current = nullptr;
   for (uint64_t block = work.first; block < work.last; ++block) {
     set_block_index(launch.grid, block);
+    if (memcheck_on) memcheck_block();
     for (uint32_t z = 0; z < launch.block[2]; ++z)
       for (uint32_t y = 0; y < launch.block[1]; ++y)
         for (uint32_t x = 0; x < launch.block[0]; ++x) {
@@ -105,12 +107,14 @@ int run_threads_range(void *raw, uint64_t first, uint64_t last) {
   e->gang = work.gang;
   e->work = &work;
   shape_block(launch.block);
+  if (memcheck_on) memcheck_begin(e, launch, work.arguments);
   tm_kernel_depth = 1;
   if (work.plain) {
     if (!e->run_call(run_plain) && !e->error) e->error = kMemoryAllocation;
   } else {
     for (uint64_t block = first; block < last && !e->error; ++block) {
       set_block_index(launch.grid, block);
+      if (memcheck_on) memcheck_block();
       if (!run_threads()) e->error = kMemoryAllocation;
     }
   }
