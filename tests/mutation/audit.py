@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from hipify_tile.verify.coverage import Coverage
 from hipify_tile.verify.executors import Original
 from hipify_tile.verify.inputs import CaseSearch
 from hipify_tile.verify.judge import Judge, Limits
-from hipify_tile.verify.model import Outcome
+from hipify_tile.verify.model import Outcome, Verification
 from hipify_tile.verify.reference import Reference, reference
 from hipify_tile.verify.rewrites import Rewritten
 from hipify_tile.verify.roles import roles_of
@@ -44,16 +44,31 @@ class Audit:
     original: Original
     emission: Emission
     scratch: Path
+    _unmutated: dict[str, Rewritten] = field(default_factory=dict)
 
-    def fate(self, changed: Emission, rewritten: Rewritten) -> tuple[str, str]:
-        """``survivor`` with the case that shows it, or ``equivalent`` with the number of cases."""
+    def prepare(self) -> None:
+        """Make the cases, which do not depend on the mutant."""
+        for _ in self._judges():
+            pass
+
+    def fate(self, changed: Emission, rewritten: Rewritten, right: Emission) -> tuple[str, str]:
+        """``survivor`` with the case that shows it, or ``equivalent`` with the number of cases.
+
+        A case on which ``right`` itself, what ``changed`` is a mutant of, differs from the original
+        shows nothing of the mutant; it is told.
+        """
         compared = 0
+        wrong = ""
         for judge in self._judges():
-            verdict = judge.again(changed, rewritten)
-            if verdict.outcome is not Outcome.VERIFIED and verdict.diagnostics[0].code != "TM5007":
-                return "survivor", " ".join(verdict.diagnostics[0].notes)[:400]
-            compared += verdict.inputs
-        return "equivalent", f"{compared} cases"
+            for accepted in judge.accepted:
+                verdict = _alone(judge, accepted, changed, rewritten)
+                if verdict.outcome is Outcome.VERIFIED or verdict.diagnostics[0].code == "TM5007":
+                    compared += verdict.inputs
+                elif self._fair(judge, accepted, right):
+                    return "survivor", " ".join(verdict.diagnostics[0].notes)[:400]
+                else:
+                    wrong = f"; THE UNCHANGED PROGRAM DIFFERS on {accepted[0]}"
+        return "equivalent", f"{compared} cases{wrong}"
 
     def _judges(self) -> Iterator[Judge]:
         yield self._small
@@ -66,14 +81,15 @@ class Audit:
             answer = reference(self.original, case, roles_of(self.fact.kernel))
             if not answer.problem:
                 judge.accepted.append((case, answer))
-        judge.accepted = [a for a in judge.accepted if self._fair(judge, a)]
         return judge
 
-    def _fair(self, judge: Judge, accepted: tuple[Case, Reference]) -> bool:
+    def _fair(self, judge: Judge, accepted: tuple[Case, Reference], right: Emission) -> bool:
         """Whether the unchanged emission agrees: else what the case reads is undefined."""
-        alone = copy.copy(judge)
-        alone.accepted = [accepted]
-        verdict = alone.again(self.emission, self._unchanged)
+        assert self.fact.kernel is not None
+        key = right.source
+        if key not in self._unmutated:
+            self._unmutated[key] = Rewritten(self.fact.kernel, right, self.scratch)
+        verdict = _alone(judge, accepted, right, self._unmutated[key])
         return verdict.outcome is not Outcome.MISMATCH
 
     @cached_property
@@ -111,6 +127,15 @@ class Audit:
             case = search.case(shapes[at], profile, end_flush=turn % 3 != 2)
             if case is not None:
                 yield case
+
+
+def _alone(
+    judge: Judge, accepted: tuple[Case, Reference], emission: Emission, rewritten: Rewritten
+) -> Verification:
+    """The verdict of ``judge`` on one case only."""
+    one = copy.copy(judge)
+    one.accepted = [accepted]
+    return one.again(emission, rewritten)
 
 
 def _unmeasured() -> Coverage:

@@ -6,10 +6,12 @@ mutant that it accepts is held against many more cases before it is called equiv
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import ast
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
+from typing import TypeVar
 
 from audit import Audit
 from builds import Prebuilt, compiled
@@ -28,8 +30,11 @@ from hipify_tile.verify.model import Outcome, Verification
 from hipify_tile.verify.oracle import OracleFailure, OracleLibrary, build_oracle
 from hipify_tile.verify.rewrites import Key, Rewritten
 
+T = TypeVar("T")
 LEVELS = (Level.SIMT, Level.LOOP, Level.TILE)
 _TIME_LIMIT_MS = 500
+_SECONDS = 60
+"""CPU time for a mutant to be judged in: the limit of a run, some dozens of runs."""
 
 
 @dataclass(frozen=True)
@@ -51,11 +56,16 @@ class Tried:
 
 @dataclass(frozen=True)
 class Quota:
-    """How many mutants of an emission to execute, beside those that are never sampled away."""
+    """How many mutants of an emission to execute, beside those that are never sampled away.
 
-    loop: int = 7
+    ``nodes`` is the largest size of a tile emission's syntax tree: a large one takes ten seconds
+    to lower.
+    """
+
+    loop: int = 5
     tile: int = 6
-    barriers: int = 2
+    barriers: int = 1
+    nodes: int = 900
 
     def of(self, emission: Emission) -> int:
         """Fewer of tiles in two dimensions, whose lowering takes seconds."""
@@ -119,7 +129,7 @@ class _Bench:
             return [], [f"{fact.id}: no reference build"]
         results = emit_levels(kernel, levels=LEVELS)
         every = [r.emission for r in results if r.emission is not None]
-        emissions = [e for e in every if _wanted(e)]
+        emissions = [e for e in every if _wanted(e, self.quota)]
         judge = Judge(
             fact,
             kernel,
@@ -133,7 +143,7 @@ class _Bench:
         left_out = [
             f"{fact.id} tile: slow to lower"
             for e in every
-            if e.level is Level.TILE and not _wanted(e)
+            if e.level is Level.TILE and not _wanted(e, self.quota)
         ]
         for emission in emissions:
             verdict = verdicts[emission.level]
@@ -183,13 +193,27 @@ class _Bench:
     def _held(
         self, emission: Emission, mutant: Mutant, rewritten: Rewritten, judge: Judge
     ) -> Tried:
+        """Judge in a child: a mutant may write anywhere, and what kills the process is rejected."""
         changed = replace(emission, source=mutant.source)
-        verdict = judge.again(changed, rewritten)
+        verdict = self._apart(partial(judge.again, changed, rewritten))
+        if isinstance(verdict, Lost):
+            return self._tried(emission, mutant, "rejected", verdict.reason)
         if verdict.outcome is Outcome.VERIFIED:
-            return self._tried(emission, mutant, *self.audit.fate(changed, rewritten))
+            self.audit.prepare()
+            fate = self._apart(partial(self.audit.fate, changed, rewritten, emission))
+            if isinstance(fate, Lost):
+                fate = "survivor", f"the audit's process ended with {fate.reason}"
+            return self._tried(emission, mutant, *fate)
         invalid = any(d.code in ("TM2401", "TM2402") for d in verdict.diagnostics)
         fate = "invalid" if invalid else "rejected"
         return self._tried(emission, mutant, fate, _why(verdict))
+
+    def _apart(self, task: Callable[[], T]) -> T | Lost:
+        """Run in a child; raises RuntimeError for an exception in it, which is a bug of ours."""
+        answer = isolated(task, _SECONDS)
+        if isinstance(answer, Lost) and answer.error:
+            raise RuntimeError(f"{self.fact.id}: {answer.error}")
+        return answer
 
     def _lowered(
         self, emission: Emission, keys: list[Key]
@@ -228,11 +252,14 @@ def _representatives(facts: list[KernelFact]) -> list[KernelFact]:
     return [fact for same in instances.values() for fact in same[:2]]
 
 
-def _wanted(emission: Emission) -> bool:
+def _wanted(emission: Emission, quota: Quota) -> bool:
     """Barriers are what simt is tried for; to lower tiles in three dimensions takes a minute."""
     if emission.level is Level.SIMT:
         return "sync_threads" in emission.source
-    return _tiled(emission) < 3
+    if emission.level is Level.LOOP:
+        return True
+    nodes = sum(1 for _ in ast.walk(ast.parse(emission.source)))
+    return _tiled(emission) < 3 and nodes <= quota.nodes
 
 
 def _tiled(emission: Emission) -> int:
