@@ -1,0 +1,237 @@
+// What nvcc-built objects tell the runtime when they are loaded, and the programs' variables.
+#include <cstring>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "copy.h"
+#include "internal.h"
+
+namespace tile_migrate {
+
+namespace {
+
+struct Variable {
+  std::string name;
+  size_t bytes = 0;
+  void *address = nullptr;        // of the bytes that kernels use; null until it is needed
+  void **managed = nullptr;       // where the program keeps the address of a managed variable
+  const void *module = nullptr;
+};
+
+// Filled by static constructors, before and after which anything may happen: never destroyed.
+struct Registrations {
+  std::mutex mutex;
+  std::unordered_map<const void *, std::string> functions;  // by host function
+  std::unordered_map<const void *, Variable> variables;     // by host address
+  std::unordered_map<std::string, std::pair<void *, size_t>> provided;  // by name: kernels' own variables
+};
+
+Registrations &registrations() {
+  static Registrations &all = *new Registrations;
+  return all;
+}
+
+void note_symbol(void *address, size_t bytes) {
+  Allocation allocation;
+  allocation.base = reinterpret_cast<uintptr_t>(address);
+  allocation.bytes = bytes;
+  allocation.kind = MemoryKind::symbol;
+  allocation.device = current_device_index();
+  runtime().allocations.add(allocation);
+}
+
+// Under the mutex. A variable that no kernel's code provides gets zeroed memory of its own.
+cudaError_t settle(Registrations &all, Variable &variable) {
+  const auto found = all.provided.find(variable.name);
+  if (found != all.provided.end()) {
+    variable.address = found->second.first;
+    note_symbol(variable.address, variable.bytes);
+  } else if (!variable.address) {
+    variable.address = std::calloc(1, variable.bytes ? variable.bytes : 1);
+    if (!variable.address) return cudaErrorMemoryAllocation;
+    note_symbol(variable.address, variable.bytes);
+  }
+  if (variable.managed) *variable.managed = variable.address;
+  return cudaSuccess;
+}
+
+}  // namespace
+
+const char *registered_name(const void *host_function) {
+  Registrations &all = registrations();
+  std::lock_guard<std::mutex> guard(all.mutex);
+  const auto found = all.functions.find(host_function);
+  return found == all.functions.end() ? nullptr : found->second.c_str();
+}
+
+cudaError_t find_symbol(const void *symbol, void **address, size_t *bytes) {
+  Registrations &all = registrations();
+  {
+    std::lock_guard<std::mutex> guard(all.mutex);
+    const auto found = all.variables.find(symbol);
+    if (found != all.variables.end()) {
+      const cudaError_t error = settle(all, found->second);
+      *address = found->second.address;
+      *bytes = found->second.bytes;
+      return error;
+    }
+  }
+  Allocation allocation;
+  if (!symbol || !runtime().allocations.find(symbol, &allocation) || allocation.kind != MemoryKind::symbol ||
+      allocation.base != reinterpret_cast<uintptr_t>(symbol))
+    return cudaErrorInvalidSymbol;
+  *address = const_cast<void *>(symbol);
+  *bytes = allocation.bytes;
+  return cudaSuccess;
+}
+
+typedef void (*SymbolVisitor)(void *context, const char *name, void *address, size_t bytes);
+
+void visit_symbols(SymbolVisitor visit, void *context) {
+  std::map<void *, std::pair<std::string, size_t>> all;
+  runtime().allocations.for_each([&](const Allocation &allocation) {
+    if (allocation.kind == MemoryKind::symbol) all[reinterpret_cast<void *>(allocation.base)] = {"", allocation.bytes};
+  });
+  {
+    Registrations &known = registrations();
+    std::lock_guard<std::mutex> guard(known.mutex);
+    for (const auto &entry : known.provided) all[entry.second.first] = {entry.first, entry.second.second};
+    for (const auto &entry : known.variables)
+      if (entry.second.address) all[entry.second.address] = {entry.second.name, entry.second.bytes};
+  }
+  for (const auto &entry : all) visit(context, entry.second.first.c_str(), entry.first, entry.second.second);
+}
+
+}  // namespace tile_migrate
+
+using namespace tile_migrate;
+
+// A variable of device code that was compiled apart from the program that names it.
+TM_EXPORT int tm_register_variable(const char *name, void *address, uint64_t bytes) {
+  if (!name || !address) return cudaErrorInvalidValue;
+  Registrations &all = registrations();
+  std::lock_guard<std::mutex> guard(all.mutex);
+  all.provided[name] = {address, size_t(bytes)};
+  for (auto &entry : all.variables)
+    if (entry.second.name == name && entry.second.managed) *entry.second.managed = address;
+  return cudaSuccess;
+}
+
+// A variable that host and device code share, as in programs built by one host compiler.
+TM_EXPORT void tm_note_symbol(const void *address, size_t bytes) {
+  Allocation found;
+  if (!runtime().allocations.find(address, &found)) note_symbol(const_cast<void *>(address), bytes);
+}
+
+TM_EXPORT void **__cudaRegisterFatBinary(void *image) {
+  leave(Api::__cudaRegisterFatBinary, cudaSuccess);
+  return reinterpret_cast<void **>(new void *(image));
+}
+
+TM_EXPORT void __cudaRegisterFatBinaryEnd(void **) { leave(Api::__cudaRegisterFatBinaryEnd, cudaSuccess); }
+
+TM_EXPORT void __cudaUnregisterFatBinary(void **module) {
+  leave(Api::__cudaUnregisterFatBinary, cudaSuccess);
+  delete reinterpret_cast<void **>(module);
+}
+
+TM_EXPORT char __cudaInitModule(void **module) {
+  leave(Api::__cudaInitModule, cudaSuccess);
+  Registrations &all = registrations();
+  std::lock_guard<std::mutex> guard(all.mutex);
+  for (auto &entry : all.variables)
+    if (entry.second.module == module && entry.second.managed) settle(all, entry.second);
+  return 1;
+}
+
+TM_EXPORT void __cudaRegisterFunction(void **, const char *host_function, char *, const char *name, int, uint3 *,
+                                      uint3 *, dim3 *, dim3 *, int *) {
+  leave(Api::__cudaRegisterFunction, cudaSuccess);
+  Registrations &all = registrations();
+  std::lock_guard<std::mutex> guard(all.mutex);
+  all.functions[host_function] = name;
+}
+
+TM_EXPORT void __cudaRegisterVar(void **module, char *host_variable, char *, const char *name, int, size_t bytes, int,
+                                 int) {
+  leave(Api::__cudaRegisterVar, cudaSuccess);
+  Registrations &all = registrations();
+  std::lock_guard<std::mutex> guard(all.mutex);
+  Variable &variable = all.variables[host_variable];
+  variable.name = name;
+  variable.bytes = bytes;
+  variable.module = module;
+}
+
+TM_EXPORT void __cudaRegisterManagedVar(void **module, void **host_pointer, char *, const char *name, int,
+                                        size_t bytes, int, int) {
+  leave(Api::__cudaRegisterManagedVar, cudaSuccess);
+  Registrations &all = registrations();
+  std::lock_guard<std::mutex> guard(all.mutex);
+  Variable &variable = all.variables[host_pointer];
+  variable.name = name;
+  variable.bytes = bytes;
+  variable.managed = host_pointer;
+  variable.module = module;
+}
+
+namespace {
+
+cudaError_t copy_symbol(bool to_symbol, const void *symbol, void *other, size_t bytes, size_t offset,
+                        cudaMemcpyKind kind, cudaStream_t stream, bool synchronous) {
+  void *address = nullptr;
+  size_t size = 0;
+  const cudaError_t error = find_symbol(symbol, &address, &size);
+  if (error != cudaSuccess) return error;
+  if (offset > size || bytes > size - offset) return cudaErrorInvalidValue;
+  if (kind == (to_symbol ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice) || kind == cudaMemcpyHostToHost)
+    return cudaErrorInvalidMemcpyDirection;
+  CopyBox box;
+  box.width = bytes;
+  box.to = to_symbol ? static_cast<char *>(address) + offset : static_cast<char *>(other);
+  box.from = to_symbol ? static_cast<const char *>(other) : static_cast<const char *>(address) + offset;
+  return copy(box, kind, stream, synchronous);
+}
+
+}  // namespace
+
+TM_EXPORT cudaError_t cudaGetSymbolAddress(void **pointer, const void *symbol) {
+  return entry(Api::cudaGetSymbolAddress, [&] {
+    size_t bytes = 0;
+    return pointer ? find_symbol(symbol, pointer, &bytes) : cudaErrorInvalidValue;
+  });
+}
+
+TM_EXPORT cudaError_t cudaGetSymbolSize(size_t *bytes, const void *symbol) {
+  return entry(Api::cudaGetSymbolSize, [&] {
+    void *address = nullptr;
+    return bytes ? find_symbol(symbol, &address, bytes) : cudaErrorInvalidValue;
+  });
+}
+
+TM_EXPORT cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset,
+                                         cudaMemcpyKind kind) {
+  return entry(Api::cudaMemcpyToSymbol, [&] {
+    return copy_symbol(true, symbol, const_cast<void *>(from), bytes, offset, kind, nullptr, true);
+  });
+}
+
+TM_EXPORT cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset,
+                                           cudaMemcpyKind kind) {
+  return entry(Api::cudaMemcpyFromSymbol,
+               [&] { return copy_symbol(false, symbol, to, bytes, offset, kind, nullptr, true); });
+}
+
+TM_EXPORT cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t bytes, size_t offset,
+                                              cudaMemcpyKind kind, cudaStream_t stream) {
+  return entry(Api::cudaMemcpyToSymbolAsync, [&] {
+    return copy_symbol(true, symbol, const_cast<void *>(from), bytes, offset, kind, stream, false);
+  });
+}
+
+TM_EXPORT cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes, size_t offset,
+                                                cudaMemcpyKind kind, cudaStream_t stream) {
+  return entry(Api::cudaMemcpyFromSymbolAsync,
+               [&] { return copy_symbol(false, symbol, to, bytes, offset, kind, stream, false); });
+}
