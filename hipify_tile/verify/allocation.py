@@ -1,6 +1,6 @@
-"""Does the program's own launch stay inside what the program allocates?
+"""Does the program's own launch stay inside what the program allocates, and do its threads race?
 
-Runs the original once for each launch site whose sizes are all stated in the source, with buffers
+Runs the original for each launch site whose sizes are all stated in the source, with buffers
 of exactly those sizes. Inputs for verdicts come with buffers as large as the kernel needs, so they
 do not show this. It says nothing of buffers that are indexed with loaded values.
 """
@@ -16,6 +16,8 @@ from hipify_tile.verify.inputs import CaseSearch, Original
 
 _MOST_THREADS = 1 << 20
 _MOST_ELEMENTS = 1 << 26
+_MOST_SECONDS = 0.3
+"""What a launch may take that is searched for races, which takes some ten times as long."""
 
 
 def beyond_allocation(
@@ -42,3 +44,17 @@ def beyond_allocation(
             ),
             help=f"allocate more for {ran.leaf}, or guard the access in the kernel",
         )
+
+
+def race_of_launches(search: CaseSearch, original: Original) -> str:
+    """What the threads of one of the program's own launches race for; empty if for nothing."""
+    for _, launch in search.launches.own():
+        elements = sum(e or 0 for e in launch.extents.values())
+        if launch.threads > _MOST_THREADS or elements > _MOST_ELEMENTS:
+            continue
+        case, _ = search.allocated(launch)
+        ran = original.run(case)
+        race = original.race(case) if ran.ok and ran.seconds < _MOST_SECONDS else ""
+        if race:
+            return f"{race}; {launch}"
+    return ""

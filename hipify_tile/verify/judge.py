@@ -18,7 +18,7 @@ from hipify_tile.analyzer.model import KernelFact, LaunchFact
 from hipify_tile.diagnostics.model import Diagnostic
 from hipify_tile.ir.simt import Kernel
 from hipify_tile.rewriter.model import Emission, Level
-from hipify_tile.verify.allocation import beyond_allocation
+from hipify_tile.verify.allocation import beyond_allocation, race_of_launches
 from hipify_tile.verify.cases import Case
 from hipify_tile.verify.coverage import Coverage, CoverageError
 from hipify_tile.verify.expectation import changed
@@ -52,9 +52,16 @@ Measure = Callable[[], Coverage]
 
 @dataclass(slots=True)
 class _Seen:
-    """What the cases so far have shown of the original; ``ended`` says that time ran out."""
+    """What the cases so far have shown of the original; ``ended`` says that time ran out.
+
+    ``alone`` cases without aliases have one result, in ``races`` others threads race, as in
+    ``race``.
+    """
 
     cases: list[str] = field(default_factory=list)
+    alone: int = 0
+    races: int = 0
+    race: str = ""
     changed: set[str] = field(default_factory=set)
     dropped: Counter[str] = field(default_factory=Counter)
     problem: str = ""
@@ -101,6 +108,8 @@ class Judge:
         for item in self._levels:
             item.failure = item.misfit()
         self._run_cases()
+        if not self._seen.problem:
+            self._seen.problem = race_of_launches(self._search, self._original)
         gap = self._gap()
         beyond = tuple(beyond_allocation(self._fact, self._search, self._original))
         verdicts = {i.emission.level: self._verdict(i, gap) for i in self._levels}
@@ -173,12 +182,17 @@ class Judge:
             self._seen.dropped[answer.problem] += 1
             # A guessed launch that repeats every thread is hardly what a kernel is written for.
             repeated = self._search.launches.repeats(case.launch)
+            if answer.race and not (alias or repeated):
+                seen = self._seen
+                seen.races += 1
+                seen.race = seen.race or f"{answer.problem}; {case}"
             intended = case.launch.real or not (self._launches or repeated)
             if intended and not alias and answer.status == "":
                 self._seen.problem = self._seen.problem or f"{answer.problem}; {case}"
             return
         self._seen.changed |= changed(case, answer)
         self._seen.cases.append(str(case))
+        self._seen.alone += not alias
         self.accepted.append((case, answer))
         for item in self._levels:
             if item.failure is None:
@@ -189,6 +203,10 @@ class Judge:
         seen = self._seen
         if seen.problem:
             return self._subject.diagnostic("TM5004", notes=(seen.problem,))
+        if seen.cases and seen.races > seen.alone:
+            # The few cases that do not race leave most threads idle.
+            share = f"threads race in {seen.races} of {seen.races + seen.alone} cases"
+            return self._subject.diagnostic("TM5004", notes=(share, seen.race))
         if not seen.cases:
             failures = self._search.failures + seen.dropped
             tried = tuple(f"{n} attempts: {why}" for why, n in failures.most_common(4))

@@ -33,7 +33,8 @@ Bounds = dict[str, NDArray[np.float64]]
 class Reference:
     """``memory`` and ``globals`` after the launch; ``problem`` names why there is no one answer.
 
-    ``bounds`` are absolute errors for the elements that the order of atomics may change.
+    ``bounds`` are absolute errors for the elements that the order of atomics may change. ``race``
+    says that the problem is a data race.
     """
 
     memory: dict[str, Array] = field(default_factory=dict)
@@ -41,6 +42,7 @@ class Reference:
     bounds: Bounds = field(default_factory=dict)
     problem: str = ""
     status: str = ""
+    race: bool = False
 
 
 def reference(original: Original, case: Case, roles: Roles) -> Reference:
@@ -50,7 +52,7 @@ def reference(original: Original, case: Case, roles: Roles) -> Reference:
         return Reference(problem=first.status, status=first.status)
     race = original.race(case)
     if race:
-        return Reference(problem=race)
+        return Reference(problem=race, race=True)
     differing: set[str] = set()
     for order, poison in _RUNS:
         other = original.run(case, order, poison)
