@@ -185,7 +185,7 @@ void check_access(void *pointer, uint32_t bytes, bool write, bool aligned, const
 }
 
 // What the check calls may be instrumented itself (inline functions of the program's own copy).
-void check(void *pointer, uint32_t bytes, bool write, bool aligned, const void *code) {
+[[maybe_unused]] void check(void *pointer, uint32_t bytes, bool write, bool aligned, const void *code) {
   tm_kernel_depth = 0;
   check_access(pointer, bytes, write, aligned, code);
   tm_kernel_depth = 1;
