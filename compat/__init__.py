@@ -13,6 +13,8 @@ import platform
 import shutil
 import subprocess
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 
@@ -38,6 +40,27 @@ def user_cache_dir() -> Path:
     return Path(base) / "tile-migrate"
 
 
+def library_sources(name: str) -> list[Path]:
+    """Return the C++ sources of ``libtm_<name>.so``; empty if there is no such library.
+
+    ``executor`` runs the verifier's kernels, ``cudart`` is the runtime of whole programs.
+    """
+    root = runtime_source_dir()
+    match name:
+        case "executor":
+            return sorted(root.glob("*.cpp"))
+        case "cudart":
+            shared = [root / f"{part}.cpp" for part in ("divide", "fiber", "scheduler", "warp")]
+            parts = [
+                path
+                for part in ("cudart", "engine", "launch")
+                for path in (root / part).glob("*.cpp")
+            ]
+            return [path for path in (*shared, *sorted(parts)) if path.is_file()]
+        case _:
+            return []
+
+
 def library_path(name: str) -> Path:
     """Return the path of ``libtm_<name>.so``; compiles it where the package carries none.
 
@@ -45,7 +68,7 @@ def library_path(name: str) -> Path:
     """
     file_name = f"libtm_{name}.so"
     installed = Path(str(importlib.resources.files("hipify_tile.compat") / "lib" / file_name))
-    sources = sorted(runtime_source_dir().glob("*.cpp")) if name == "executor" else []
+    sources = library_sources(name)
     compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++")
     if sources and compiler:
         return _compiled(file_name, sources, compiler)
@@ -55,20 +78,35 @@ def library_path(name: str) -> Path:
 
 
 def _compiled(file_name: str, sources: list[Path], compiler: str) -> Path:
-    headers = sorted(sources[0].parent.glob("*.h"))
+    folders = {source.parent for source in sources} | {runtime_source_dir()}
+    headers = [path for folder in folders for path in (*folder.glob("*.h"), *folder.glob("*.inc"))]
+    headers += [path for path in include_dir().glob("*.h") if _of_runtime(path.name)]
     digest = hashlib.sha256(f"{platform.machine()} {platform.libc_ver()}".encode())
-    for source in (*sources, *headers):
-        digest.update(source.name.encode() + b"\0" + source.read_bytes())
+    for path in (*sources, *sorted(headers)):
+        digest.update(f"{path.parent.name}/{path.name}".encode() + b"\0" + path.read_bytes())
     target = user_cache_dir() / "native" / digest.hexdigest()[:24] / file_name
     if target.is_file():
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
+        objects = [Path(folder) / f"{at}.o" for at in range(len(sources))]
+        base = [*compiler.split(), "-std=c++17", "-O2", "-fPIC", "-fvisibility=hidden"]
+        base += [f"-I{runtime_source_dir()}", f"-I{include_dir()}"]
+        units = [[*base, "-c", str(s), "-o", str(o)] for s, o in zip(sources, objects, strict=True)]
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(partial(_run, file_name), units))
         built = Path(folder) / file_name
-        command = [*compiler.split(), "-std=c++17", "-O2", "-fPIC", "-shared"]
-        command += ["-fvisibility=hidden", "-o", str(built), *map(str, sources), "-lrt"]
-        result = subprocess.run(command, capture_output=True, text=True, check=False)
-        if result.returncode != 0:
-            raise OSError(f"{file_name} does not compile: {result.stderr.strip()[:400]}")
+        link = [*compiler.split(), "-shared", "-pthread", "-o", str(built), *map(str, objects)]
+        _run(file_name, [*link, "-ldl", "-lrt"])
         os.replace(built, target)
     return target
+
+
+def _of_runtime(header: str) -> bool:
+    return header.startswith(("tm_runtime_", "tm_launch", "vector_types"))
+
+
+def _run(file_name: str, command: list[str]) -> None:
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        raise OSError(f"{file_name} does not compile: {result.stderr.strip()[:400]}")

@@ -33,14 +33,20 @@ template <class T> TM_FN void surf2Dread(T *, cudaSurfaceObject_t, int, int, cud
 template <class T> TM_FN void surf1Dwrite(T, cudaSurfaceObject_t, int, cudaSurfaceBoundaryMode = cudaBoundaryModeTrap) TM_NOT_EXECUTABLE
 template <class T> TM_FN void surf2Dwrite(T, cudaSurfaceObject_t, int, int, cudaSurfaceBoundaryMode = cudaBoundaryModeTrap) TM_NOT_EXECUTABLE
 template <class T> TM_FN void surf3Dwrite(T, cudaSurfaceObject_t, int, int, int, cudaSurfaceBoundaryMode = cudaBoundaryModeTrap) TM_NOT_EXECUTABLE
+#ifndef TM_CLANG_CUDA
+#define TM_REFUSED TM_IS(return cudaErrorNotSupported;)
+#else
+#define TM_REFUSED ;
+#endif
 #define TM_LEGACY_TEXTURE template <class T, int d, cudaTextureReadMode m>
-TM_LEGACY_TEXTURE cudaError_t cudaBindTexture(size_t *, const texture<T, d, m> &, const void *, size_t = 0xffffffffu);
-TM_LEGACY_TEXTURE cudaError_t cudaBindTexture(size_t *, const texture<T, d, m> &, const void *, const cudaChannelFormatDesc &, size_t = 0xffffffffu);
-TM_LEGACY_TEXTURE cudaError_t cudaBindTexture2D(size_t *, const texture<T, d, m> &, const void *, const cudaChannelFormatDesc &, size_t, size_t, size_t);
-TM_LEGACY_TEXTURE cudaError_t cudaBindTexture2D(size_t *, const texture<T, d, m> &, const void *, size_t, size_t, size_t);
-TM_LEGACY_TEXTURE cudaError_t cudaBindTextureToArray(const texture<T, d, m> &, cudaArray_const_t);
-TM_LEGACY_TEXTURE cudaError_t cudaBindTextureToArray(const texture<T, d, m> &, cudaArray_const_t, const cudaChannelFormatDesc &);
-TM_LEGACY_TEXTURE cudaError_t cudaUnbindTexture(const texture<T, d, m> &);
+TM_LEGACY_TEXTURE cudaError_t cudaBindTexture(size_t *, const texture<T, d, m> &, const void *, size_t = 0xffffffffu) TM_REFUSED
+TM_LEGACY_TEXTURE cudaError_t cudaBindTexture(size_t *, const texture<T, d, m> &, const void *, const cudaChannelFormatDesc &, size_t = 0xffffffffu) TM_REFUSED
+TM_LEGACY_TEXTURE cudaError_t cudaBindTexture2D(size_t *, const texture<T, d, m> &, const void *, const cudaChannelFormatDesc &, size_t, size_t, size_t) TM_REFUSED
+TM_LEGACY_TEXTURE cudaError_t cudaBindTexture2D(size_t *, const texture<T, d, m> &, const void *, size_t, size_t, size_t) TM_REFUSED
+TM_LEGACY_TEXTURE cudaError_t cudaBindTextureToArray(const texture<T, d, m> &, cudaArray_const_t) TM_REFUSED
+TM_LEGACY_TEXTURE cudaError_t cudaBindTextureToArray(const texture<T, d, m> &, cudaArray_const_t, const cudaChannelFormatDesc &) TM_REFUSED
+TM_LEGACY_TEXTURE cudaError_t cudaUnbindTexture(const texture<T, d, m> &) TM_REFUSED
 #undef TM_LEGACY_TEXTURE
+#undef TM_REFUSED
 #undef TM_NOT_EXECUTABLE
 #endif

@@ -23,7 +23,7 @@ namespace tile_migrate {
 
 enum class Api : unsigned {
 #define TM_API_NAME(name) name,
-#include "generated/names.inc"
+#include "names.inc"
 #undef TM_API_NAME
   count
 };

@@ -15,7 +15,7 @@ namespace {
 constexpr size_t api_count = size_t(Api::count);
 constexpr const char *api_names[] = {
 #define TM_API_NAME(name) #name,
-#include "generated/names.inc"
+#include "names.inc"
 #undef TM_API_NAME
 };
 

@@ -1,0 +1,130 @@
+// The CUDA runtime API's C functions, in the signatures of CUDA 13. One text for programs and for the
+// runtime's own sources.
+#ifndef TM_RUNTIME_FUNCTIONS_H
+#define TM_RUNTIME_FUNCTIONS_H
+#include "tm_runtime_types.h"
+
+#define TM_API extern "C" __host__
+// Functions that CUDA also offers to device code.
+#define TM_API_HD extern "C" __host__ __device__
+
+TM_API_HD cudaError_t cudaMalloc(void **pointer, size_t bytes);
+TM_API_HD cudaError_t cudaFree(void *pointer);
+TM_API cudaError_t cudaMallocHost(void **pointer, size_t bytes);
+TM_API cudaError_t cudaFreeHost(void *pointer);
+TM_API cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned flags);
+TM_API cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags);
+TM_API cudaError_t cudaHostUnregister(void *pointer);
+TM_API cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned flags);
+TM_API cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned flags);
+TM_API cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream);
+TM_API cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream);
+TM_API cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height);
+TM_API cudaError_t cudaMalloc3D(cudaPitchedPtr *pointer, cudaExtent extent);
+TM_API cudaError_t cudaMallocArray(cudaArray_t *array, const cudaChannelFormatDesc *desc, size_t width, size_t height = 0, unsigned flags = 0);
+TM_API cudaError_t cudaMalloc3DArray(cudaArray_t *array, const cudaChannelFormatDesc *desc, cudaExtent extent, unsigned flags = 0);
+TM_API cudaError_t cudaFreeArray(cudaArray_t array);
+TM_API cudaError_t cudaMemcpy(void *dst, const void *src, size_t bytes, cudaMemcpyKind kind);
+TM_API_HD cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream = 0);
+TM_API cudaError_t cudaMemcpyPeer(void *dst, int dst_device, const void *src, int src_device, size_t bytes);
+TM_API cudaError_t cudaMemcpyPeerAsync(void *dst, int dst_device, const void *src, int src_device, size_t bytes, cudaStream_t stream = 0);
+TM_API cudaError_t cudaMemcpy2D(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height, cudaMemcpyKind kind);
+TM_API cudaError_t cudaMemcpy2DAsync(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t stream = 0);
+TM_API cudaError_t cudaMemcpy2DToArray(cudaArray_t dst, size_t x, size_t y, const void *src, size_t pitch, size_t width, size_t height, cudaMemcpyKind kind);
+TM_API cudaError_t cudaMemcpyToArray(cudaArray_t dst, size_t x, size_t y, const void *src, size_t bytes, cudaMemcpyKind kind);
+TM_API cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms *parameters);
+TM_API cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms *parameters, cudaStream_t stream = 0);
+TM_API cudaError_t cudaMemset(void *pointer, int value, size_t bytes);
+TM_API_HD cudaError_t cudaMemsetAsync(void *pointer, int value, size_t bytes, cudaStream_t stream = 0);
+TM_API cudaError_t cudaMemset2D(void *pointer, size_t pitch, int value, size_t width, size_t height);
+TM_API cudaError_t cudaMemset2DAsync(void *pointer, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream = 0);
+TM_API cudaError_t cudaMemset3D(cudaPitchedPtr pointer, int value, cudaExtent extent);
+TM_API cudaError_t cudaMemGetInfo(size_t *free, size_t *total);
+TM_API cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, cudaMemLocation location, unsigned flags, cudaStream_t stream = 0);
+TM_API cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, cudaMemoryAdvise advice, cudaMemLocation location);
+TM_API cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *pointer);
+TM_API cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *pointer);
+TM_API cudaError_t cudaIpcOpenMemHandle(void **pointer, cudaIpcMemHandle_t handle, unsigned flags);
+TM_API cudaError_t cudaIpcCloseMemHandle(void *pointer);
+TM_API cudaError_t cudaSetDevice(int device);
+TM_API cudaError_t cudaSetDeviceFlags(unsigned flags);
+TM_API_HD cudaError_t cudaGetDevice(int *device);
+TM_API_HD cudaError_t cudaGetDeviceCount(int *count);
+TM_API cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device);
+TM_API_HD cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device);
+TM_API cudaError_t cudaChooseDevice(int *device, const cudaDeviceProp *properties);
+TM_API_HD cudaError_t cudaDeviceSynchronize(void);
+TM_API cudaError_t cudaDeviceReset(void);
+TM_API cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value);
+TM_API cudaError_t cudaDeviceGetLimit(size_t *value, cudaLimit limit);
+TM_API cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config);
+TM_API cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig config);
+TM_API cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer);
+TM_API cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags);
+TM_API cudaError_t cudaDeviceDisablePeerAccess(int peer);
+TM_API cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest);
+TM_API cudaError_t cudaDeviceGetPCIBusId(char *id, int length, int device);
+TM_API cudaError_t cudaDriverGetVersion(int *version);
+TM_API cudaError_t cudaRuntimeGetVersion(int *version);
+TM_API_HD cudaError_t cudaGetLastError(void);
+TM_API_HD cudaError_t cudaPeekAtLastError(void);
+TM_API_HD const char *cudaGetErrorString(cudaError_t error);
+TM_API_HD const char *cudaGetErrorName(cudaError_t error);
+TM_API cudaError_t cudaProfilerStart(void);
+TM_API cudaError_t cudaProfilerStop(void);
+TM_API cudaError_t cudaStreamCreate(cudaStream_t *stream);
+TM_API_HD cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags);
+TM_API cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, int priority);
+TM_API_HD cudaError_t cudaStreamDestroy(cudaStream_t stream);
+TM_API cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+TM_API cudaError_t cudaStreamQuery(cudaStream_t stream);
+TM_API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags = 0);
+TM_API cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *data, unsigned flags);
+TM_API cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *pointer, size_t bytes = 0, unsigned flags = cudaMemAttachSingle);
+TM_API cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data);
+TM_API cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
+TM_API cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
+TM_API cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus *status);
+TM_API cudaError_t cudaEventCreate(cudaEvent_t *event);
+TM_API cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags);
+TM_API cudaError_t cudaEventDestroy(cudaEvent_t event);
+TM_API cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = 0);
+TM_API cudaError_t cudaEventSynchronize(cudaEvent_t event);
+TM_API cudaError_t cudaEventQuery(cudaEvent_t event);
+TM_API cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t stop);
+TM_API cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned flags);
+TM_API cudaError_t cudaGraphDestroy(cudaGraph_t graph);
+TM_API cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream);
+TM_API cudaError_t cudaGraphUpload(cudaGraphExec_t graph, cudaStream_t stream);
+TM_API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph);
+TM_API cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags = 0);
+TM_API cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *result);
+TM_API cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count);
+TM_API cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies, size_t count, const cudaKernelNodeParams *parameters);
+TM_API cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies, size_t count, const cudaMemcpy3DParms *parameters);
+TM_API cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies, size_t count, const cudaMemsetParams *parameters);
+TM_API cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *dependencies, size_t count, const cudaHostNodeParams *parameters);
+TM_API cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, const cudaGraphEdgeData *edges, size_t count);
+TM_API cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc *desc, cudaArray_const_t array);
+TM_API cudaError_t cudaCreateTextureObject(cudaTextureObject_t *object, const cudaResourceDesc *resource, const cudaTextureDesc *texture, const cudaResourceViewDesc *view);
+TM_API cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object);
+TM_API cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *object, const cudaResourceDesc *resource);
+TM_API cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t object);
+TM_API cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, cudaChannelFormatKind kind);
+TM_API cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments, size_t shared_bytes = 0, cudaStream_t stream = 0);
+TM_API cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block, void **arguments, size_t shared_bytes = 0, cudaStream_t stream = 0);
+TM_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **arguments);
+TM_API unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes = 0, void *stream = 0);
+TM_API cudaError_t cudaFuncSetCacheConfig(const void *function, cudaFuncCache config);
+TM_API cudaError_t cudaFuncSetSharedMemConfig(const void *function, cudaSharedMemConfig config);
+TM_API cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *function);
+TM_API cudaError_t cudaFuncSetAttribute(const void *function, cudaFuncAttribute attribute, int value);
+TM_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *function, int block_size, size_t shared_bytes);
+TM_API cudaError_t cudaGetSymbolAddress(void **pointer, const void *symbol);
+TM_API cudaError_t cudaGetSymbolSize(size_t *size, const void *symbol);
+TM_API cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *src, size_t bytes, size_t offset = 0, cudaMemcpyKind kind = cudaMemcpyHostToDevice);
+TM_API cudaError_t cudaMemcpyFromSymbol(void *dst, const void *symbol, size_t bytes, size_t offset = 0, cudaMemcpyKind kind = cudaMemcpyDeviceToHost);
+TM_API cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *src, size_t bytes, size_t offset, cudaMemcpyKind kind, cudaStream_t stream = 0);
+TM_API cudaError_t cudaMemcpyFromSymbolAsync(void *dst, const void *symbol, size_t bytes, size_t offset, cudaMemcpyKind kind, cudaStream_t stream = 0);
+
+#endif
