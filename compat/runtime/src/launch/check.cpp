@@ -11,6 +11,7 @@
 #include <map>
 #include <mutex>
 
+#include "memory.h"
 #include "modes.h"
 #include "snapshot.h"
 
@@ -209,6 +210,7 @@ int run_checked(Kernel &kernel, const Choice &choice, const tm_launch &launch, v
   if (choice.count == 1) return unchecked("no migrated implementation");
   std::vector<Region> regions;
   std::string why;
+  if (!settle_memory(launch, &why)) return unchecked(why);
   if (!reachable_memory(*kernel.description(), arguments, &regions, &why)) return unchecked(why);
 
   Contents before = read_contents(regions);

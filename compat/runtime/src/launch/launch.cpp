@@ -3,26 +3,13 @@
 
 #include <stdio.h>
 
-#include "../engine/engine.h"
 #include "modes.h"
-
-struct CudaDimensions {
-  unsigned x, y, z;
-};
-// The public entry, so that a program's launches through every door are validated and ordered alike.
-extern "C" int cudaLaunchKernel(const void *function, CudaDimensions grid, CudaDimensions block, void **arguments,
-                                size_t shared_bytes, void *stream) __attribute__((weak, visibility("default")));
 
 namespace tile_migrate {
 
 namespace {
 
-struct Configuration {
-  CudaDimensions grid, block;
-  uint64_t shared_bytes;
-  void *stream;
-};
-thread_local std::vector<Configuration> pushed;
+constexpr int kNoKernelImage = 209;  // cudaErrorNoKernelImageForDevice
 
 int no_implementation(const tm_launch &launch) {
   static std::atomic<int> told{0};
@@ -95,24 +82,6 @@ uint64_t tm_extent(const void *pointer) {
   int device;
   if (!find_allocation || !find_allocation(pointer, &base, &bytes, &device)) return 0;
   return (uint64_t)((uint8_t *)base + bytes - (const uint8_t *)pointer);
-}
-
-int tm_push_configuration(uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by, uint32_t bz,
-                          uint64_t shared_bytes, void *stream) {
-  if (tm_kernel_depth) {
-    fprintf(stderr, "tile-migrate: a kernel launches a kernel: dynamic parallelism is not supported\n");
-    fail_launch(kNotSupported);
-  }
-  pushed.push_back(Configuration{{gx, gy, gz}, {bx, by, bz}, shared_bytes, stream});
-  return 0;
-}
-
-int tm_launch_pushed(const void *host_function, void **arguments) {
-  if (pushed.empty()) return kInvalidConfiguration;
-  Configuration c = pushed.back();
-  pushed.pop_back();
-  if (!cudaLaunchKernel) return kNotSupported;
-  return cudaLaunchKernel(host_function, c.grid, c.block, arguments, c.shared_bytes, c.stream);
 }
 
 #pragma GCC visibility pop

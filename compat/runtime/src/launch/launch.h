@@ -47,6 +47,10 @@ Kernel *find_kernel_named(const char *mangled);
 // For programs that register host functions themselves (__cudaRegisterFunction). False: no kernel
 // has the name, or several with internal linkage have.
 bool bind_host_function(const void *host_function, const char *mangled);
+// Makes find_kernel(address) find this kernel.
+void bind_address(const void *address, Kernel &kernel);
+// _ZL… and names through an anonymous namespace: other translation units may have the same.
+bool has_internal_linkage(const char *mangled);
 std::vector<Kernel *> all_kernels();
 
 // Runs a launch to its end on the calling OS thread and the pool; returns a cudaError.

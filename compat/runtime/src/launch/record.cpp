@@ -10,6 +10,7 @@
 #include <map>
 #include <mutex>
 
+#include "memory.h"
 #include "modes.h"
 #include "snapshot.h"
 
@@ -129,7 +130,7 @@ int run_recorded(Kernel &kernel, const Choice &choice, const tm_launch &launch, 
   std::string why;
   const tm_kernel_record *record = kernel.description();
   if (!record || state.saved[&kernel] >= state.limit) return run_chosen(kernel, choice, launch, arguments);
-  if (!reachable_memory(*record, arguments, &regions, &why)) {
+  if (!settle_memory(launch, &why) || !reachable_memory(*record, arguments, &regions, &why)) {
     fprintf(stderr, "tile-migrate: record: %s, launch %llu is not saved: %s\n", kernel.signature.c_str(),
             (unsigned long long)launch.number, why.c_str());
     return run_chosen(kernel, choice, launch, arguments);

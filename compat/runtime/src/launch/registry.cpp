@@ -71,11 +71,6 @@ Registry &registry() {
   return *only;
 }
 
-// _ZL… and names through an anonymous namespace: other translation units may have the same.
-bool is_internal(const char *mangled) {
-  return strncmp(mangled, "_ZL", 3) == 0 || strstr(mangled, "_GLOBAL__N_") || strstr(mangled, "N12_GLOBAL__N");
-}
-
 // Where a template argument or parameter list that ends at `end` begins.
 size_t opening(const std::string &text, size_t end, char open, char close) {
   int depth = 0;
@@ -122,7 +117,7 @@ void name_parts(Kernel *kernel) {
 Kernel *named(Registry &r, const char *mangled, const char *source) {
   auto range = r.by_name.equal_range(mangled);
   if (range.first == range.second) return nullptr;
-  if (!is_internal(mangled)) return range.first->second;
+  if (!has_internal_linkage(mangled)) return range.first->second;
   if (!source) return std::next(range.first) == range.second ? range.first->second : nullptr;
   for (auto at = range.first; at != range.second; ++at)
     if (at->second->source == source) return at->second;
@@ -130,6 +125,10 @@ Kernel *named(Registry &r, const char *mangled, const char *source) {
 }
 
 }  // namespace
+
+bool has_internal_linkage(const char *mangled) {
+  return strncmp(mangled, "_ZL", 3) == 0 || strstr(mangled, "_GLOBAL__N_") || strstr(mangled, "N12_GLOBAL__N");
+}
 
 const tm_kernel_record *Kernel::description() const {
   for (const auto &record : records)
@@ -157,6 +156,12 @@ bool bind_host_function(const void *host_function, const char *mangled) {
   Kernel *kernel = host_function && mangled ? named(r, mangled, nullptr) : nullptr;
   if (kernel) r.bind(host_function, kernel);
   return kernel != nullptr;
+}
+
+void bind_address(const void *address, Kernel &kernel) {
+  Registry &r = registry();
+  std::lock_guard<std::mutex> lock(r.mutex);
+  r.bind(address, &kernel);
 }
 
 std::vector<Kernel *> all_kernels() {

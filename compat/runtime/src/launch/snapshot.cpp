@@ -2,16 +2,12 @@
 
 #include <string.h>
 
-#include <algorithm>
-
 #include "launch.h"
+#include "memory.h"
 
 namespace tile_migrate {
 
 namespace {
-
-// Allocations come from mmap or the heap: smaller words are integers.
-constexpr uint64_t kLowestPointer = 0x500000000000ULL, kHighestPointer = 0x7fffffffffffULL;
 
 struct Search {
   std::vector<Region> *regions;
@@ -30,7 +26,7 @@ struct Search {
     for (size_t at = 0; at + 8 <= bytes; at += 8) {
       uint64_t word;
       memcpy(&word, from + at, 8);
-      if (word >= kLowestPointer && word <= kHighestPointer) add(word, parameter);
+      if (may_be_pointer(word)) add(word, parameter);
     }
   }
 };
@@ -73,28 +69,10 @@ bool reachable_memory(const tm_kernel_record &record, void **arguments, std::vec
   for (size_t i = 0; i < regions->size(); ++i) {
     Region region = (*regions)[i];
     uint64_t skip = (8 - (uint64_t)region.base % 8) % 8;
-    if (region.bytes > skip) search.scan(region.base + skip, region.bytes - skip, -1);
+    std::vector<uint8_t> copy;
+    if (region.bytes > skip) search.scan(readable(region, &copy) + skip, region.bytes - skip, -1);
   }
   return true;
-}
-
-Contents read_contents(const std::vector<Region> &regions) {
-  Contents contents;
-  for (const Region &region : regions) contents.emplace_back(region.base, region.base + region.bytes);
-  return contents;
-}
-
-void write_contents(const std::vector<Region> &regions, const Contents &contents) {
-  constexpr size_t kChunk = 64;
-  for (size_t i = 0; i < regions.size(); ++i)
-    for (size_t at = 0; at < regions[i].bytes; at += kChunk) {
-      size_t bytes = std::min(kChunk, regions[i].bytes - at);
-      uint8_t *to = regions[i].base + at;
-      const uint8_t *from = contents[i].data() + at;
-      if (memcmp(to, from, bytes) == 0) continue;
-      for (size_t j = 0; j < bytes; ++j)
-        if (to[j] != from[j]) to[j] = from[j];
-    }
 }
 
 }  // namespace tile_migrate

@@ -27,9 +27,6 @@ bool reachable_memory(const tm_kernel_record &record, void **arguments, std::vec
                       std::string *why);
 
 typedef std::vector<std::vector<uint8_t>> Contents;
-Contents read_contents(const std::vector<Region> &regions);
-// Writes only what differs: memory that the launch does not change is not touched.
-void write_contents(const std::vector<Region> &regions, const Contents &contents);
 
 // Name and offset of a parameter, for messages: "x", or "argument 2" where it has none.
 std::string parameter_name(const tm_kernel_record &record, int index);
