@@ -17,12 +17,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from hipify_tile.build.arguments import NoObjectError, Variable, registration, unpacked
 from hipify_tile.build.blocks import cut
-from hipify_tile.build.c_expressions import UnprintableError, c_text
 from hipify_tile.compat import include_dir
 from hipify_tile.ir.simt import Kernel
-from hipify_tile.ir.types import BY_NAME
-from hipify_tile.rewriter.model import ArgumentRole, Emission, Level
+from hipify_tile.rewriter.model import Emission, Level
 from hipify_tile.verify.exactness import EXACT_FLAGS
 from hipify_tile.verify.lowering import Lowered, lower, tilelang_include
 
@@ -81,10 +80,6 @@ TM_ADD(uint64_t, uint64)
 """
 
 
-class NoObjectError(Exception):
-    """The emission cannot become an object; the text says why."""
-
-
 @dataclass(frozen=True, slots=True)
 class ObjectSource:
     """C++ text of an object; ``parallel`` says that its blocks can run at the same time."""
@@ -114,7 +109,9 @@ def object_source(
     types = {p.name: _parameter_type(lowered, p.name) for p in lowered.parameters}
     signature = ", ".join(f"{types[p.name]} {p.name}" for p in lowered.parameters)
     blocks = cut(lowered.source, lowered.entry, signature, _block_variables(lowered, emission))
-    setup, checks = _arguments(kernel, emission, lowered, types, shared_bytes, symbols or {})
+    setup, checks = unpacked(
+        kernel, emission, lowered, types, shared_bytes, _accessors(symbols or {})
+    )
     names = [p.name for p in lowered.parameters]
     call = ", ".join(f"c.{name}" for name in names)
     named = ", ".join(f"tm_c.{name}" for name in names)
@@ -157,7 +154,7 @@ def object_source(
             "  tm_pieces.grid[0] = (uint32_t)tm_blocks, tm_pieces.grid[1] = tm_pieces.grid[2] = 1;",
             "  return tm_run_blocks(&tm_pieces, tm_range, &tm_c);",
             "}",
-            *_record(kernel, emission, entry, source),
+            *registration(kernel, _KINDS[emission.level], entry, source),
         ]
     )
     return ObjectSource(text + "\n", entry, blocks is not None)
@@ -245,123 +242,11 @@ def _block_variables(lowered: Lowered, emission: Emission) -> tuple[str, ...]:
     )
 
 
-def _arguments(
-    kernel: Kernel,
-    emission: Emission,
-    lowered: Lowered,
-    types: Mapping[str, str],
-    shared_bytes: int,
-    symbols: Mapping[str, str],
-) -> tuple[list[str], list[str]]:
-    """Statements that declare every value of the lowered function, and launch conditions."""
-    lines = [
-        f"  const int32_t {kind}_{a} = (int32_t)tm_self->{kind}[{i}];"
-        for kind in ("grid", "block")
-        for i, a in enumerate("xyz")
-    ]
-    lines.append(
-        "  (void)grid_x, (void)grid_y, (void)grid_z, (void)block_x, (void)block_y, (void)block_z;"
-    )
-    lines.append(
-        "  const int32_t shared_bytes = (int32_t)tm_self->shared_bytes; (void)shared_bytes;"
-    )
-    by_name = {a.name: a for a in emission.arguments}
-    checks = (
-        [f"tm_self->shared_bytes <= {shared_bytes}ull"]
-        if "shared_bytes" in emission.options
-        else []
-    )
-    declared: set[str] = set()
-    for leaf in kernel.params:
-        at = f"static_cast<const char *>(tm_arguments[{leaf.argument}]) + {leaf.offset}"
-        if leaf.pointer:
-            lines.append(f"  void *{leaf.name}_pointer; memcpy(&{leaf.name}_pointer, {at}, 8);")
-            lines.append(f"  (void){leaf.name}_pointer;")
-            continue
-        argument = by_name.get(leaf.name)
-        type_ = types.get(leaf.name) or _leaf_type(leaf.dtype.name)
-        if type_ is None:
-            continue
-        if argument is not None and BY_NAME[argument.dtype].bytes != leaf.dtype.bytes:
-            raise NoObjectError(f"{leaf.name} has another size in the emission")
-        lines.append(f"  {type_} {leaf.name}; memcpy(&{leaf.name}, {at}, sizeof {leaf.name});")
-        lines.append(f"  (void){leaf.name};")
-        declared.add(leaf.name)
-    for parameter in lowered.parameters:
-        name = parameter.name
-        argument = by_name.get(name)
-        if argument is None:
-            lines.append(f"  {types[name]} {name} = ({types[name]})({_extent(name, emission)});")
-        elif argument.role is ArgumentRole.BUFFER:
-            value = f"{argument.source}_pointer"
-            lines.append(f"  {types[name]} {name} = ({types[name]}){value};")
-        elif argument.role is ArgumentRole.GLOBAL:
-            accessor = symbols.get(argument.source)
-            if accessor is None:
-                raise NoObjectError(f"the variable {argument.source} is not accessible")
-            lines.append(f'  extern void *{accessor}_() __asm__("{accessor}");')
-            lines.append(f"  {types[name]} {name} = ({types[name]}){accessor}_();")
-        elif argument.role is ArgumentRole.SCALAR and name not in declared:
-            raise NoObjectError(f"the scalar {name} has no leaf")
-    try:
-        checks += [c_text(condition) for condition in emission.assumes]
-    except UnprintableError as error:
-        raise NoObjectError(f"a launch condition cannot be checked: {error}") from error
-    return lines, checks
+def _accessors(symbols: Mapping[str, str]) -> Variable:
+    def variable(name: str) -> tuple[str, str]:
+        accessor = symbols.get(name)
+        if accessor is None:
+            raise NoObjectError(f"the variable {name} is not accessible")
+        return f'  extern void *{accessor}_() __asm__("{accessor}");', f"{accessor}_()"
 
-
-def _leaf_type(name: str) -> str | None:
-    return {"bool": "bool", "float32": "float", "float64": "double"}.get(
-        name, f"{name}_t" if "int" in name else None
-    )
-
-
-def _extent(name: str, emission: Emission) -> str:
-    for argument in emission.arguments:
-        for dimension, extent in enumerate(argument.extents):
-            if extent != name:
-                continue
-            shape = argument.shape[dimension] if dimension < len(argument.shape) else None
-            if shape is not None:
-                try:
-                    return c_text(shape)
-                except UnprintableError as error:
-                    raise NoObjectError(f"the extent {name} has no text: {error}") from error
-            if argument.role is not ArgumentRole.BUFFER:
-                raise NoObjectError(f"the extent {name} of a variable is unknown")
-            item = BY_NAME[argument.dtype].bytes
-            return f"tm_extent({argument.source}_pointer) / {item}"
-    raise NoObjectError(f"the lowered function takes an unknown parameter {name}")
-
-
-def _record(kernel: Kernel, emission: Emission, entry: str, source: str) -> list[str]:
-    quoted = source.replace("\\", "\\\\").replace('"', '\\"')
-    written = {b.storage or b.name for b in kernel.buffers if b.written}
-    rows = []
-    for i, size in enumerate(kernel.argument_sizes):
-        leaves = [p for p in kernel.params if p.argument == i]
-        pointer = int(len(leaves) == 1 and leaves[0].pointer)
-        name = leaves[0].source_name or leaves[0].name if leaves else ""
-        writes = int(any(p.pointer and p.name in written for p in leaves))
-        rows.append(f'{{"{name}", {size}, {pointer}, {writes}, 0}}')
-    rows.append("{nullptr, 0, 0, 0, 0}")
-    return [
-        "namespace {",
-        f"const tm_parameter tm_parameters[] = {{{', '.join(rows)}}};",
-        "tm_kernel_record tm_record() {",
-        "  tm_kernel_record record = {};",
-        f"  record.abi = TM_ABI_VERSION, record.kind = {_KINDS[emission.level]};",
-        f'  record.mangled = "{kernel.mangled}", record.implementation = &{entry};',
-        "  record.parameters = tm_parameters;",
-        f"  record.parameter_count = {len(kernel.argument_sizes)};",
-        f"  record.max_threads = {kernel.launch_bounds[0]};",
-        f'  record.source = "{quoted}";',
-        "  return record;",
-        "}",
-        "struct tm_registration {",
-        "  tm_kernel_record record = tm_record();",
-        "  tm_registration() { tm_register_kernel(&record); }",
-        "  ~tm_registration() { tm_unregister_kernel(&record); }",
-        "} tm_registered;",
-        "}  // namespace",
-    ]
+    return variable

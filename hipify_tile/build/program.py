@@ -15,13 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hipify_tile.analyzer.model import KernelFact, UnitAnalysis
-from hipify_tile.build.objects import (
-    DYNAMIC_SHARED,
-    NoObjectError,
-    compile_object,
-    entry_name,
-    object_source,
-)
+from hipify_tile.build.arguments import NoObjectError
+from hipify_tile.build.objects import DYNAMIC_SHARED, compile_object, entry_name, object_source
 from hipify_tile.compat import include_dir
 from hipify_tile.diagnostics.model import Diagnostic
 from hipify_tile.diagnostics.registry import diagnostic
