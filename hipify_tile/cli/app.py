@@ -1,4 +1,4 @@
-"""The command line's root: ``tile-migrate PATH…`` is ``tile-migrate run PATH…``.
+"""The command line's root: ``tile-migrate PATH…`` is ``tile-migrate migrate PATH…``.
 
 Commands are thin: each module parses its options and calls the driver. Nothing heavy is imported
 here, so that help is instant.
@@ -17,10 +17,10 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from hipify_tile import __version__
-from hipify_tile.cli import api, build, config, doctor, explain, run, verify
+from hipify_tile.cli import api, bisect, build, config, doctor, explain, migrate, run, verify
 from hipify_tile.cli.refusal import refuse
 
-_DEFAULT = "run"
+_DEFAULT = "migrate"
 
 
 class _NamelessContext(typer.Context):
@@ -37,7 +37,7 @@ class DefaultCommand(TyperCommand):
 
 
 class DefaultCommandGroup(TyperGroup):
-    """Inserts ``run`` when the first word is no command, and sets arguments after ``--`` aside."""
+    """Inserts ``migrate`` when the first word is no command; sets what is after ``--`` aside."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Split ``args`` at ``--`` and choose the command."""
@@ -79,9 +79,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
 )
-app.command(_DEFAULT, cls=DefaultCommand)(run.run)
+app.command(_DEFAULT, cls=DefaultCommand)(migrate.migrate)
 app.command("verify")(verify.verify)
 app.command("build")(build.build)
+app.command("run")(run.run)
+app.command("bisect")(bisect.bisect)
 app.command("explain")(explain.explain)
 app.command("doctor")(doctor.doctor)
 app.command("api")(api.api)

@@ -1,87 +1,146 @@
-"""``tile-migrate PATH…``: analyse, report, and with ``-o`` migrate."""
+"""``tile-migrate run -- ./app``: a program on our CUDA runtime, and what became of its calls."""
 
 from __future__ import annotations
 
+import json
+import os
+import sys
+import tempfile
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from hipify_tile.cli import options as opt
 from hipify_tile.cli.refusal import refuse
+
+
+class RunMode(StrEnum):
+    """Values of TILE_MIGRATE_MODE."""
+
+    KEPT = "kept"
+    MIGRATED = "migrated"
+    CHECK = "check"
+    RECORD = "record"
 
 
 def run(
     ctx: typer.Context,
-    paths: opt.Paths,
-    report: Annotated[
-        bool, typer.Option("--report", help="Write HTML, JSON and SARIF; print a summary.")
-    ] = False,
-    report_dir: Annotated[
-        Path, typer.Option("--report-dir", help="Folder for --report.", metavar="DIR")
-    ] = Path("tile-report"),
-    out: Annotated[
-        Path | None,
-        typer.Option("-o", "--out", help="Write TileLang sources here.", metavar="DIR"),
+    words: Annotated[list[str] | None, typer.Argument(hidden=True, metavar="-- PROGRAM")] = None,
+    mode: Annotated[
+        RunMode | None, typer.Option("--mode", help="Which implementations run.")
     ] = None,
-    verify: Annotated[
-        bool | None,
-        typer.Option("--verify/--no-verify", help="Execute every kernel, old against new."),
+    kernels: Annotated[
+        str | None,
+        typer.Option("--kernels", help="Per kernel: 'a=tile,b=kept'.", metavar="LIST"),
     ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="List what would be written; write nothing.")
-    ] = False,
-    diff: Annotated[
-        bool, typer.Option("--diff", help="Show what would be written as a unified diff.")
-    ] = False,
-    check: Annotated[
-        bool, typer.Option("--check", help="Exit with 1 if anything would be written.")
-    ] = False,
-    only: opt.Only = [],  # noqa: B006 (Typer copies it)
-    keep: opt.Keep = [],  # noqa: B006
-    level: opt.Level = None,
-    target: opt.Target = None,
-    format: opt.OutputFormat = opt.Format.TEXT,
-    output_file: opt.OutputFile = None,
-    jobs: opt.Jobs = 0,
-    database: opt.Database = None,
-    config: opt.ConfigFile = None,
-    no_cache: opt.NoCache = False,
-    seed: opt.Seed = None,
-    baseline: opt.BaselineFile = None,
-    in_place: Annotated[
-        bool, typer.Option("--in-place", help="Rewrite host code in the sources (git guards).")
-    ] = False,
-    quiet: opt.Quiet = False,
-    verbose: opt.Verbose = 0,
+    preload: Annotated[
+        list[Path],
+        typer.Option("--preload", help="Load this library of kernels too.", metavar="FILE"),
+    ] = [],  # noqa: B006 (Typer copies it)
+    trace: Annotated[
+        Path | None, typer.Option("--trace", help="Keep the runtime's trace.", metavar="FILE")
+    ] = None,
+    summary: Annotated[
+        Path | None, typer.Option("--summary", help="Write the summary as JSON.", metavar="FILE")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No summary on stderr.")] = False,
 ) -> None:
-    """Move CUDA C++ to TileLang one kernel at a time, verified or refused.
+    """Run a program on this CUDA runtime: -- ./app ARGUMENTS.
 
-    Reads the sources; only --in-place writes them. Arguments after -- go to the C++ front end.
+    The exit status, or the signal that ends it, is the program's.
     """
-    from hipify_tile.cli import migrate, session
-    from hipify_tile.driver import guarded
+    from hipify_tile.compat import library_path
+    from hipify_tile.programs import preload as loading
+    from hipify_tile.programs import process
+    from hipify_tile.programs.trace import read_events, summarise
 
-    writes = out is not None or dry_run or diff or check
-    request = session.Request.of(ctx, verify=writes if verify is None else verify)
-    plan = migrate.Plan(
-        out=out,
-        writes=writes,
-        dry_run=dry_run,
-        diff=diff,
-        check=check,
-        unverified=verify is False,
-        report_dir=report_dir if report else None,
-        format=format,
-        output_file=output_file,
-        quiet=quiet,
-        verbose=verbose,
-    )
-    try:
-        if in_place:
-            status = guarded(lambda: migrate.rewrite_in_place(request), session.UsageError)
-        else:
-            status = guarded(lambda: migrate.execute(request, plan), session.UsageError)
-    except session.UsageError as error:
-        refuse(str(error))
-    raise typer.Exit(status)
+    command = program_of(ctx, words, "run")
+    with tempfile.TemporaryDirectory(prefix="tile-migrate-") as name:
+        scratch = Path(name)
+        file = (trace or scratch / "trace.jsonl").absolute()
+        switches = {"TRACE": str(file)}
+        if mode is not None:
+            switches["MODE"] = mode.value
+        if kernels is not None:
+            switches["KERNELS"] = kernels
+        try:
+            way = loading.choose(process.find_program(command), os.environ)
+            runtime = library_path("cudart")
+            more = [_library(path) for path in preload]
+            if trace is not None:
+                trace.write_text("", encoding="utf-8")
+            switched = {f"TILE_MIGRATE_{key}": value for key, value in switches.items()}
+            environment = loading.apply(way, {**os.environ, **switched}, runtime, more, scratch)
+            if way.warning:
+                typer.echo(f"tile-migrate: warning: {way.warning}", err=True)
+            ended = process.watch(command, environment)
+        except (process.CannotRunError, OSError) as error:
+            refuse(str(error))
+        events = read_events(file)
+    found = summarise(events)
+    if not quiet:
+        sys.stderr.write(_text(command, ended, way, found, traced=bool(events)))
+    if summary is not None:
+        try:
+            summary.write_text(_json(command, ended, way, found, traced=bool(events)), "utf-8")
+        except OSError as error:
+            typer.echo(f"error: cannot write {summary}: {error.strerror}", err=True)
+    sys.stderr.flush()
+    raise typer.Exit(process.end_as(ended.status))
+
+
+def program_of(ctx: typer.Context, words: list[str] | None, command: str) -> tuple[str, ...]:
+    """Return the program and its arguments, which stand after ``--``; refuse if there are none."""
+    program: tuple[str, ...] = ctx.obj or ()
+    if words:
+        more = "" if program else f"; to migrate sources: tile-migrate {words[0]}"
+        refuse(f"{words[0]}: a program stands after --: tile-migrate {command} -- ./app{more}")
+    if not program:
+        refuse(f"no program was given: tile-migrate {command} -- ./app ARGUMENTS")
+    return program
+
+
+def _library(path: Path) -> Path:
+    if not path.is_file():
+        refuse(f"{path}: no such file")
+    return path.absolute()
+
+
+def _text(command: tuple[str, ...], ended: Any, way: Any, found: Any, *, traced: bool) -> str:
+    from hipify_tile.programs.trace import render
+
+    lines = [f"tile-migrate: {command[0]}: {ended.text} after {ended.seconds:.1f} s"]
+    lines.append(f"runtime    {way.text}")
+    if traced:
+        lines += render(found)
+    else:
+        why = "it did not end by itself" if ended.status < 0 else "it called no CUDA function of it"
+        lines.append(f"calls      none were traced: {why}")
+    if any("without an implementation" in text for text, _ in found.notes):
+        lines.append(
+            "hint       tile-migrate build SRC -o libkernels.so -- -shared makes a library"
+        )
+        lines.append("           of kernels; --preload ./libkernels.so runs them")
+    for name, there in way.others:
+        lines.append(f"library    {name}: not served{'' if there else ', and not found'}")
+    return "\n  ".join(lines) + "\n"
+
+
+def _json(command: tuple[str, ...], ended: Any, way: Any, found: Any, *, traced: bool) -> str:
+    from hipify_tile.programs.process import signal_name
+    from hipify_tile.programs.trace import as_dict
+
+    data = {
+        "version": 1,
+        "command": list(command),
+        "status": ended.status if ended.status >= 0 else None,
+        "signal": signal_name(-ended.status) if ended.status < 0 else None,
+        "seconds": round(ended.seconds, 3),
+        "runtime": way.text,
+        "preloaded": way.preload,
+        "traced": traced,
+        **as_dict(found),
+        "libraries": [{"name": n, "found": there, "served": False} for n, there in way.others],
+    }
+    return json.dumps(data, indent=2) + "\n"

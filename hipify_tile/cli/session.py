@@ -1,4 +1,4 @@
-"""What ``run`` and ``verify`` have in common: from options to a ``Report`` and its output."""
+"""What ``migrate`` and ``verify`` have in common: from options to a ``Report`` and its output."""
 
 from __future__ import annotations
 

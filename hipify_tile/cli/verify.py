@@ -28,13 +28,13 @@ def verify(
     verbose: opt.Verbose = 0,
 ) -> None:
     """Execute every kernel, old against new."""
-    from hipify_tile.cli import migrate, session
+    from hipify_tile.cli import migrate_run, session
     from hipify_tile.driver import guarded
 
     request = session.Request.of(ctx, verify=True)
-    plan = migrate.Plan(format=format, output_file=output_file, quiet=quiet, verbose=verbose)
+    plan = migrate_run.Plan(format=format, output_file=output_file, quiet=quiet, verbose=verbose)
     try:
-        status = guarded(lambda: migrate.execute(request, plan), session.UsageError)
+        status = guarded(lambda: migrate_run.execute(request, plan), session.UsageError)
     except session.UsageError as error:
         refuse(str(error))
     raise typer.Exit(status)

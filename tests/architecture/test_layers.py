@@ -40,6 +40,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "verify.overlay",
         "verify.exactness",
     ),
+    "programs": (*BASE, "programs", "compat"),
     "report": (*BASE, "report", "rewriter.model", "analyzer.model", "verify.model"),
     "onnx": (*BASE, "onnx", "rewriter.model"),
     "compat": ("compat",),

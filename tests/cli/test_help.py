@@ -10,7 +10,7 @@ import pytest
 from hipify_tile.diagnostics.registry import REGISTRY
 
 SNAPSHOTS = Path(__file__).parent / "help"
-COMMANDS = ("", "verify", "build", "explain", "doctor", "api", "config")
+COMMANDS = ("", "verify", "build", "run", "bisect", "explain", "doctor", "api", "config")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -33,7 +33,7 @@ def test_top_level_help_is_the_default_command_s(cli):
 
 def test_help_and_a_cached_run_import_nothing_heavy():
     code = (
-        "import sys, hipify_tile.cli.session, hipify_tile.cli.migrate, hipify_tile.cli.app;"
+        "import sys, hipify_tile.cli.session, hipify_tile.cli.migrate_run, hipify_tile.cli.app;"
         "heavy = {'tilelang', 'torch', 'tvm', 'numpy', 'clang', 'jinja2'} & set(sys.modules);"
         "sys.exit(str(heavy) if heavy else 0)"
     )

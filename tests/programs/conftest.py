@@ -7,6 +7,9 @@ from hipify_tile.compat import library_path
 # Node ids' ends. The others carry the mark `full`.
 DEFAULT = (
     "test_every_mode_gives_the_same_result[01_heat_streams]",
+    "test_ddmin_finds_a_set_of_which_nothing_can_be_left_out",
+    "test_bisect_finds_two_kernels_that_break_it_together",
+    "test_run_passes_status_and_summary_on",
     "test_every_mode_gives_the_same_result[06_nbody_graph]",
     "test_programs_need_neither_python_nor_cuda",
     "test_allocations_fail_when_memory_is_used_up[kept]",

@@ -1,0 +1,1 @@
+"""Built programs and other binaries: what is in them, how they run, which kernel breaks them."""
