@@ -103,7 +103,7 @@ def _compiled(file_name: str, sources: list[Path], compiler: str) -> Path:
 
 
 def _of_runtime(header: str) -> bool:
-    return header.startswith(("tm_runtime_", "tm_launch", "vector_types"))
+    return header.startswith(("tm_language", "tm_runtime_", "tm_launch", "vector_types"))
 
 
 def _run(file_name: str, command: list[str]) -> None:

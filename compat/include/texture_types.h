@@ -1,2 +1,2 @@
-// Declared by the prelude.
-#include "tm_cuda_prelude.h"
+// Declared by the runtime API.
+#include "cuda_runtime_api.h"

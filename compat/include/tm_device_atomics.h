@@ -1,5 +1,8 @@
 // CUDA's atomic functions at device, block and system scope. A block runs on one OS thread, and
 // blocks may run on several: hence real atomic operations.
+#ifndef TM_CUDA_PRELUDE_H
+#include "tm_cuda_prelude.h"
+#endif
 #ifndef TM_DEVICE_ATOMICS_H
 #define TM_DEVICE_ATOMICS_H
 

@@ -1,4 +1,7 @@
 // Barriers, fences, votes, shuffles, caching hints and bit intrinsics.
+#ifndef TM_CUDA_PRELUDE_H
+#include "tm_cuda_prelude.h"
+#endif
 #ifndef TM_DEVICE_BUILTINS_H
 #define TM_DEVICE_BUILTINS_H
 

@@ -1,6 +1,9 @@
 // CUDA's math functions beyond the C library, type casts and rounding intrinsics.
 // The oracle's fast-math intrinsics (__expf, __fdividef, …) are the correctly named C functions:
 // CUDA only bounds their error, so the accurate value is a legal result.
+#ifndef TM_CUDA_PRELUDE_H
+#include "tm_cuda_prelude.h"
+#endif
 #ifndef TM_DEVICE_MATH_H
 #define TM_DEVICE_MATH_H
 

@@ -1,5 +1,8 @@
 // printf and assert under g++: one function serves host and device code, and what the executor defines
 // for them (tm_printf, ...) tells the two apart when it runs.
+#ifndef TM_CUDA_PRELUDE_H
+#include "tm_cuda_prelude.h"
+#endif
 #ifndef TM_DEVICE_OUTPUT_H
 #define TM_DEVICE_OUTPUT_H
 

@@ -3,6 +3,7 @@
 // (programs).
 #ifndef TM_EXECUTOR_DEVICE_H
 #define TM_EXECUTOR_DEVICE_H
+#include "vector_types.h"
 
 #ifdef TM_CLANG_CUDA
 extern __device__ const uint3 threadIdx;

@@ -2,6 +2,7 @@
 // Good enough to read kernels; host code around them may not parse.
 #ifndef TM_NO_SYSTEM_HEADERS_H
 #define TM_NO_SYSTEM_HEADERS_H
+#include "tm_language.h"
 #include "builtin/stddef.h"
 #include "builtin/stdarg.h"
 #include "builtin/stdint.h"

@@ -18,7 +18,7 @@
 
 #else
 
-#include "cuda_runtime.h"
+#include "tm_cuda_prelude.h"
 #include "tm_launch.h"
 
 #include <tuple>

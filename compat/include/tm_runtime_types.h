@@ -4,6 +4,7 @@
 #define TM_RUNTIME_TYPES_H
 #include <stddef.h>
 
+#include "tm_language.h"
 #include "tm_runtime_enums.h"
 #include "vector_types.h"
 
@@ -31,6 +32,12 @@ typedef unsigned long long cudaSurfaceObject_t;
 typedef unsigned long long cudaGraphConditionalHandle;
 typedef void (*cudaStreamCallback_t)(cudaStream_t, cudaError_t, void *);
 typedef void (*cudaHostFn_t)(void *);
+typedef unsigned cudaLogIterator;
+typedef struct CUlogsCallbackEntry_st *cudaLogsCallbackHandle;
+typedef void (*cudaLogsCallback_t)(void *, enum cudaLogLevel, char *, size_t);
+typedef struct cudaAsyncCallbackEntry *cudaAsyncCallbackHandle_t;
+typedef struct cudaAsyncNotificationInfo cudaAsyncNotificationInfo_t;
+typedef void (*cudaAsyncCallback)(cudaAsyncNotificationInfo_t *, void *, cudaAsyncCallbackHandle_t);
 #define cudaStreamLegacy ((cudaStream_t)0x1)
 #define cudaStreamPerThread ((cudaStream_t)0x2)
 #define cudaStreamDefault 0x00
@@ -236,7 +243,9 @@ struct cudaGraphNodeParams {
     struct cudaMemFreeNodeParams free;
   };
   long long reserved2;
+#ifdef __cplusplus
   __host__ cudaGraphNodeParams() : type(cudaGraphNodeTypeKernel), reserved0{}, reserved1{}, reserved2(0) {}
+#endif
 };
 typedef struct cudaGraphEdgeData_st {
   unsigned char from_port, to_port, type, reserved[5];
@@ -270,6 +279,8 @@ typedef struct cudaLaunchConfig_st {
   dim3 gridDim, blockDim; size_t dynamicSmemBytes; cudaStream_t stream; cudaLaunchAttribute *attrs;
   unsigned numAttrs;
 } cudaLaunchConfig_t;
+typedef enum cudaLaunchAttributeID cudaLaunchAttributeID;
+typedef union cudaLaunchAttributeValue cudaLaunchAttributeValue;
 #define cudaStreamAttrID cudaLaunchAttributeID
 #define cudaStreamAttrValue cudaLaunchAttributeValue
 #define cudaStreamAttributeAccessPolicyWindow cudaLaunchAttributeAccessPolicyWindow

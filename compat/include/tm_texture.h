@@ -1,6 +1,8 @@
 // Textures and surfaces: declared so that their uses are found. Nothing executes them.
 #ifndef TM_TEXTURE_H
 #define TM_TEXTURE_H
+#include "tm_executor_device.h"
+#include "tm_runtime_types.h"
 #ifndef TM_CLANG_CUDA
 #define TM_NOT_EXECUTABLE TM_IS(tm_trap();)
 #else

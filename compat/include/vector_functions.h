@@ -1,6 +1,7 @@
 // make_<type><n> constructors.
 #ifndef TM_VECTOR_FUNCTIONS_H
 #define TM_VECTOR_FUNCTIONS_H
+#include "tm_language.h"
 #include "vector_types.h"
 
 TM_FN char1 make_char1(signed char x) TM_IS(return char1{x};)
