@@ -114,7 +114,7 @@ def build(plan: Plan) -> Built:
     failure = _link(plan, [*objects, *compiled])
     if failure is not None:
         return Built(None, kernels, (*notes, failure))
-    _write_manifest(plan, kernels)
+    write_manifest(plan, kernels)
     return Built(plan.output, kernels, notes)
 
 
@@ -160,12 +160,12 @@ def _compile_unit(
         "-std=c++17"
     ]
     command = [plan.cxx, *standard[-1:], *KEPT_FLAGS, f"-I{include_dir()}"]
-    command += ["-include", "tm_cuda_prelude.h", *arguments, *_compile_flags(plan.flags)]
+    command += ["-include", "tm_cuda_prelude.h", *arguments, *compile_flags(plan.flags)]
     source = overlay.twin(unit.path).replace(Overlay.PLACEHOLDER, str(root))
     command += ["-x", "c++", "-c", source, "-o", str(made)]
     # Device code is compiled as for a GPU; host code that must not see the macro gets a second try.
-    first = _run([*command, _ARCHITECTURE], unit.path)
-    return first and (_run(command, unit.path) and first)
+    first = run_tool([*command, _ARCHITECTURE], unit.path)
+    return first and (run_tool(command, unit.path) and first)
 
 
 def _compile_host(plan: Plan, path: Path, made: Path) -> Diagnostic | None:
@@ -177,16 +177,18 @@ def _compile_host(plan: Plan, path: Path, made: Path) -> Diagnostic | None:
         "-fPIC",
         "-DTM_HOST_UNIT",
         f"-I{include_dir()}",
-        *_compile_flags(plan.flags),
+        *compile_flags(plan.flags),
     ]
-    return _run([*command, "-x", language, "-c", str(path), "-o", str(made)], str(path))
+    return run_tool([*command, "-x", language, "-c", str(path), "-o", str(made)], str(path))
 
 
-def _compile_flags(flags: Sequence[str]) -> list[str]:
+def compile_flags(flags: Sequence[str]) -> list[str]:
+    """Return those of ``flags`` that do not only matter to the linker."""
     return [f for f in flags if not f.startswith(("-l", "-L", "-Wl,", "-shared", "-static"))]
 
 
-def _run(command: Sequence[str], what: str) -> Diagnostic | None:
+def run_tool(command: Sequence[str], what: str) -> Diagnostic | None:
+    """Run a compiler; return TM6003 with its errors about ``what`` unless it succeeds."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return None
@@ -206,14 +208,14 @@ def _kernels(
         for fact in analysis.kernels:
             if not fact.mangled:
                 continue
-            source = _source_of(fact, analysis)
-            key = f"{fact.mangled} {source if _is_internal(fact, analysis) else ''}"
+            source = source_of(fact, analysis)
+            key = f"{fact.mangled} {source if is_internal(fact, analysis) else ''}"
             if key in built:
                 continue
             levels: list[str] = []
             reason = plan.reasons.get(fact.id, "")
             for emission in plan.emissions.get(fact.id, ()):
-                private = source if _is_internal(fact, analysis) else ""
+                private = source if is_internal(fact, analysis) else ""
                 entry = entry_name(fact.mangled, emission.level, private)
                 made = plan.folder / "kernels" / f"{entry}.o"
                 try:
@@ -239,15 +241,16 @@ def _kernels(
     return tuple(built.values()), objects, tuple(notes)
 
 
-def _source_of(fact: KernelFact, analysis: UnitAnalysis) -> str:
-    """``path:line`` of the body, as the kept record has it from the compiler."""
+def source_of(fact: KernelFact, analysis: UnitAnalysis) -> str:
+    """Return ``path:line`` of the body, as the kept record has it from the compiler."""
     for definition in analysis.definitions:
         if definition.file == fact.span.file and definition.name_end == fact.span.end:
             return f"{definition.file}:{definition.line}"
     return ""
 
 
-def _is_internal(fact: KernelFact, analysis: UnitAnalysis) -> bool:
+def is_internal(fact: KernelFact, analysis: UnitAnalysis) -> bool:
+    """Return whether other units may have another kernel of this name."""
     return any(
         d.internal and d.file == fact.span.file and d.name_end == fact.span.end
         for d in analysis.definitions
@@ -269,16 +272,17 @@ def _link(plan: Plan, objects: Sequence[Path]) -> Diagnostic | None:
     names = [str(o) for o in objects]
     if plan.output.suffix == ".a":
         whole = str(plan.folder / "all.o")  # one object: registrations are not left behind
-        failure = _run([plan.cxx, "-r", "-nostdlib", *names, "-o", whole], output)
+        failure = run_tool([plan.cxx, "-r", "-nostdlib", *names, "-o", whole], output)
         Path(output).unlink(missing_ok=True)
-        return failure or _run(["ar", "rcs", output, whole], output)
+        return failure or run_tool(["ar", "rcs", output, whole], output)
     runtime = [f"-L{plan.runtime}", "-ltm_cudart", f"-Wl,-rpath,{plan.runtime}"]
     standard = [f for f in plan.flags if f.startswith("-std=")]
     flags = [f for f in plan.flags if f not in standard]
-    return _run([plan.cxx, *names, *flags, *runtime, "-o", output], output)
+    return run_tool([plan.cxx, *names, *flags, *runtime, "-o", output], output)
 
 
-def _write_manifest(plan: Plan, kernels: Sequence[BuiltKernel]) -> None:
+def write_manifest(plan: Plan, kernels: Sequence[BuiltKernel]) -> None:
+    """Write ``<output>.kernels.json``, and ``tm_kernels.h`` beside the objects."""
     rows = [
         {
             "id": k.id,
