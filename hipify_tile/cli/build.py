@@ -1,4 +1,7 @@
-"""``tile-migrate build PATH… -o APP``: an executable with kept and migrated kernels, by g++."""
+"""``tile-migrate build PATH… -o APP``: an executable with kept and migrated kernels.
+
+For the CPU by g++; with ``--target cuda`` for a GPU, by nvcc.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +26,13 @@ class Mode(StrEnum):
     KEPT = "kept"
 
 
+class Machine(StrEnum):
+    """What the executable runs on."""
+
+    CPU = "cpu"
+    CUDA = "cuda"
+
+
 def _show(value: bool) -> None:
     if value:
         from hipify_tile.compat import library_path
@@ -41,6 +51,12 @@ def build(
         Path, typer.Option("-o", "--out", help="Executable, or a .so or .a.", metavar="FILE")
     ] = Path("a.out"),
     mode: Annotated[Mode, typer.Option("--mode", help="Kernels to compile.")] = Mode.MIGRATED,
+    machine: Annotated[
+        Machine, typer.Option("--target", help="The CPU (g++), or a GPU (nvcc).")
+    ] = Machine.CPU,
+    arch: Annotated[
+        str, typer.Option("--arch", help="GPU: sm_90 … [default: this one's]", metavar="SM")
+    ] = "",
     keep_dir: Annotated[
         Path | None, typer.Option("--keep-dir", help="Leave objects here.", metavar="DIR")
     ] = None,
@@ -62,20 +78,25 @@ def build(
     seed: opt.Seed = None,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Build a CUDA program for the CPU with g++: kept kernels, and verified migrated ones beside.
+    """Build a CUDA program: kept kernels, and verified migrated ones beside.
 
-    Arguments after -- go to g++.
+    Arguments after -- go to g++ (with --target cuda: to nvcc).
     """
     from hipify_tile.cli import session
-    from hipify_tile.cli.build_run import execute
+    from hipify_tile.cli.build_run import default_arch, execute
     from hipify_tile.driver import guarded
 
     flags: tuple[str, ...] = ctx.obj or ()
     request = session.Request.of(ctx, verify=mode is Mode.MIGRATED)
     request = replace(request, clang_args=parsed_flags(flags))
 
+    if arch and machine is Machine.CPU:
+        refuse("--arch goes with --target cuda")
+
     def run(folder: Path) -> int:
-        return execute(request, out, folder, flags, dep_file, migrate=mode is Mode.MIGRATED)
+        migrate = mode is Mode.MIGRATED
+        device = arch or default_arch() if machine is Machine.CUDA else None
+        return execute(request, out, folder, flags, dep_file, migrate=migrate, arch=device)
 
     try:
         if keep_dir is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from hipify_tile.diagnostics.render import concise
 from hipify_tile.driver import analyze
 from hipify_tile.project import discover, walk_files
 from hipify_tile.report.model import KernelReport, Verdict
-from hipify_tile.rewriter.model import Emission, Target
+from hipify_tile.rewriter.model import Emission, Level, Target
 
 _HOST = (".c", ".cc", ".cpp", ".cxx")
 _CUDA = (".cu.cc", ".cu.cpp", ".cu.cxx")
@@ -30,14 +31,15 @@ def execute(
     dep_file: Path | None = None,
     *,
     migrate: bool,
+    arch: str | None = None,
 ) -> int:
-    """Build and say what each kernel is; return the exit status. Raises UsageError."""
-    if shutil.which("g++") is None:
-        raise session.UsageError("g++ was not found; a build needs it")
-    try:
-        runtime = library_path("cudart").parent
-    except OSError as error:
-        raise session.UsageError(f"the CUDA runtime library is missing: {error}") from error
+    """Build and say what each kernel is; return the exit status. Raises UsageError.
+
+    ``arch`` is a GPU's architecture (``sm_90``); None builds for the CPU.
+    """
+    runtime = _runtime() if arch is None else Path()
+    if arch is not None:
+        _check_gpu_build(out)
     report = session.make_report(request)
     config = session.read_config(request.paths[0], request.config)
     project = discover(
@@ -49,15 +51,15 @@ def execute(
         raise session.UsageError("no CUDA source was found")
     plan = Plan(
         analyses=analyses,
-        emissions={key: _emissions(kernel) for key, kernel in chosen.items()},
-        reasons={key: _reason(kernel) for key, kernel in chosen.items()},
+        emissions={key: _emissions(kernel, arch) for key, kernel in chosen.items()},
+        reasons={key: _reason(kernel, arch) for key, kernel in chosen.items()},
         output=out,
         folder=folder,
         runtime=runtime,
         host_sources=_host_sources(request.paths),
         flags=flags,
     )
-    built = build_program(plan)
+    built = build_program(plan) if arch is None else _build_for_gpu(plan, arch)
     _say(built, quiet=request.quiet)
     if dep_file is not None and built.output is not None:
         read = dict.fromkeys(f for a in analyses for f in (a.unit.path, *a.user_files))
@@ -67,17 +69,65 @@ def execute(
     return 0 if built.output is not None else 1
 
 
-def _emissions(kernel: KernelReport) -> tuple[Emission, ...]:
-    emission = kernel.emission
-    usable = kernel.verdict is Verdict.VERIFIED and emission is not None
-    if not usable or emission is None or Target.CPU not in emission.targets:
+def default_arch() -> str:
+    """Return the architecture of this machine's first GPU, ``sm_90`` where there is none."""
+    query = ["nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"]
+    if shutil.which(query[0]) is None:
+        return "sm_90"
+    done = subprocess.run(query, capture_output=True, text=True, check=False)
+    capability = done.stdout.split("\n")[0].strip().replace(".", "")
+    return f"sm_{capability}" if done.returncode == 0 and capability.isdigit() else "sm_90"
+
+
+def _runtime() -> Path:
+    if shutil.which("g++") is None:
+        raise session.UsageError("g++ was not found; a build needs it")
+    try:
+        return library_path("cudart").parent
+    except OSError as error:
+        raise session.UsageError(f"the CUDA runtime library is missing: {error}") from error
+
+
+def _check_gpu_build(out: Path) -> None:
+    if shutil.which("nvcc") is None:
+        raise session.UsageError("nvcc was not found; a build for a GPU needs it")
+    if out.suffix == ".a":
+        raise session.UsageError("a build for a GPU makes executables and shared libraries, no .a")
+
+
+def _build_for_gpu(plan: Plan, arch: str) -> Built:
+    from hipify_tile.build.gpu_program import Device
+    from hipify_tile.build.gpu_program import build as build_gpu_program
+
+    try:
+        return build_gpu_program(plan, Device("nvcc", arch))
+    except OSError as error:
+        raise session.UsageError(str(error)) from error
+
+
+def _emissions(kernel: KernelReport, arch: str | None) -> tuple[Emission, ...]:
+    """The verified emissions that become object code."""
+    if kernel.verdict is not Verdict.VERIFIED:
         return ()
-    return (emission,)
+    if arch is None:
+        emission = kernel.emission
+        usable = emission is not None and Target.CPU in emission.targets
+        return (emission,) if emission is not None and usable else ()
+    return tuple(
+        item.emission
+        for item in kernel.levels
+        if item.verified
+        and item.level is not Level.LOOP
+        and item.emission is not None
+        and Target.CUDA in item.emission.targets
+    )
 
 
-def _reason(kernel: KernelReport) -> str:
-    if _emissions(kernel):
+def _reason(kernel: KernelReport, arch: str | None) -> str:
+    if _emissions(kernel, arch):
         return ""
+    if arch is not None and kernel.verdict is Verdict.VERIFIED:
+        return "verified at level loop only, at which a block is one thread of a GPU"
     errors = [d for d in kernel.diagnostics if d.severity is not Severity.NOTE]
     named = errors or list(kernel.diagnostics)
     return f"{named[0].code} {named[0].headline}" if named else str(kernel.verdict.value)

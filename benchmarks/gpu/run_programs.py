@@ -1,0 +1,180 @@
+"""Run programs that ``tile-migrate build --target cuda`` made, in every mode, on a GPU.
+
+``python benchmarks/gpu/run_programs.py gpu-run --json out.json`` needs a driver and nothing else.
+The folder holds executables with their ``.kernels.json``. ``NAME.exact`` is built with
+``-- -fmad=false``: kept and migrated results are compared bit for bit, by mode check too.
+``NAME.fast`` is built as nvcc does by default and is timed. Prints one line a program; exits with
+1 if any program fails, prints something else in another mode, or any launch differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+Json = dict[str, Any]
+SECONDS = 120
+REPEATS = 5
+# Times, and addresses, which a program may print.
+_UNSTABLE = re.compile(r"\d+(?:\.\d+)?(?:e[-+]?\d+)?\s*(?:ns|us|ms|s|GB/s|GFLOP/s)\b|0x[0-9a-f]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """One run: exit status, output, seconds and the events that the launch seam wrote."""
+
+    status: int
+    out: str
+    err: str
+    seconds: float
+    trace: list[Json] = field(default_factory=list)
+    checks: list[Json] = field(default_factory=list)
+
+    @property
+    def stable(self) -> str:
+        return _UNSTABLE.sub("#", self.out)
+
+    def by_kind(self) -> dict[str, dict[str, int]]:
+        rows = (e for e in self.trace if e["event"] == "kernel")
+        return {e["kernel"]: e["ran"] | _refused(e) for e in rows}
+
+
+def _refused(event: Json) -> dict[str, int]:
+    return {f"{kind} not applicable": n for kind, n in event["not_applicable"].items()}
+
+
+def run(app: Path, arguments: list[str], **switches: str) -> Ran:
+    """Run ``app`` with ``TILE_MIGRATE_<switch>`` set."""
+    with tempfile.TemporaryDirectory() as scratch:
+        trace, checks = Path(scratch) / "trace", Path(scratch) / "checks"
+        own = {f"TILE_MIGRATE_{k}": v for k, v in switches.items()}
+        own |= {"TILE_MIGRATE_TRACE": str(trace), "TILE_MIGRATE_CHECK_REPORT": str(checks)}
+        started = time.perf_counter()
+        try:
+            done = subprocess.run(
+                [str(app), *arguments],
+                capture_output=True,
+                text=True,
+                errors="replace",
+                check=False,
+                timeout=SECONDS,
+                cwd=scratch,
+                env={**os.environ, **own},
+            )
+        except subprocess.TimeoutExpired:
+            return Ran(-1, "", f"longer than {SECONDS} s", SECONDS)
+        seconds = time.perf_counter() - started
+        return Ran(
+            done.returncode, done.stdout, done.stderr, seconds, _lines(trace), _lines(checks)
+        )
+
+
+def _lines(path: Path) -> list[Json]:
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def halves(app: Path) -> list[str]:
+    """Two values of TILE_MIGRATE_KERNELS that keep every other migrated kernel."""
+    manifest = json.loads(Path(f"{app}.kernels.json").read_text(encoding="utf-8"))
+    names = sorted({k["mangled"] for k in manifest["kernels"] if k["state"] == "migrated"})
+    return [",".join(f"{n}=kept" for n in part) for part in (names[::2], names[1::2]) if part]
+
+
+def compare(app: Path, arguments: list[str]) -> Json:
+    """Run every mode of an exact build; ``problems`` is empty if all agree."""
+    problems: list[str] = []
+    runs = {mode: run(app, arguments, MODE=mode) for mode in ("kept", "migrated", "check")}
+    runs["simt"] = run(app, arguments, KERNELS="*=simt")
+    for number, chosen in enumerate(halves(app)):
+        runs[f"half {number + 1}"] = run(app, arguments, KERNELS=chosen)
+    for mode, ran in runs.items():
+        if ran.status != runs["kept"].status or ran.status:
+            problems.append(f"{mode}: status {ran.status}: {ran.err[-300:]}{ran.out[-300:]}")
+        elif ran.stable != runs["kept"].stable:
+            problems.append(f"{mode}: prints something else: {ran.out[-300:]}")
+    checks = [e for e in runs["check"].checks if e["event"] == "summary"]
+    different = [e for e in runs["check"].checks if e["event"] != "summary"]
+    problems += [f"check: {e['kernel']} launch {e['launch']}: {e}" for e in different[:3]]
+    return {
+        "app": app.name,
+        "problems": problems,
+        "output": runs["kept"].out[-400:],
+        "kernels": {mode: ran.by_kind() for mode, ran in runs.items()},
+        "seconds": {mode: ran.seconds for mode, ran in runs.items()},
+        "checked": {
+            e["kernel"]: {
+                k: e[k] for k in ("launches", "equal", "different", "unchecked", "reason")
+            }
+            for e in checks
+        },
+    }
+
+
+def measure(app: Path, arguments: list[str]) -> Json:
+    """Time whole runs of a default build; the median of ``REPEATS``."""
+    out: Json = {"app": app.name}
+    for mode in ("kept", "migrated"):
+        times = [run(app, arguments, MODE=mode).seconds for _ in range(REPEATS)]
+        out[mode] = statistics.median(times)
+    out["ratio"] = out["migrated"] / out["kept"]
+    return out
+
+
+def line_of(row: Json) -> str:
+    checked = row["checked"].values()
+    launches = {
+        k: sum(e[k] for e in checked) for k in ("launches", "equal", "different", "unchecked")
+    }
+    ran = row["kernels"]["migrated"].values()
+    new = sum(1 for kinds in ran if kinds.get("tile") or kinds.get("simt"))
+    verdict = "ok     " if not row["problems"] else "PROBLEM"
+    return (
+        f"{verdict} {row['app']:28} {new} of {len(ran)} kernels migrated; check: "
+        f"{launches['launches']} launches, {launches['equal']} equal, "
+        f"{launches['different']} different, {launches['unchecked']} not checked"
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--only", default="")
+    options = parser.parse_args()
+    folder = options.folder.resolve()
+    arguments_file = folder / "arguments.json"
+    given = json.loads(arguments_file.read_text()) if arguments_file.exists() else {}
+    result: Json = {"compared": [], "timed": []}
+    failed = 0
+    for app in sorted(folder.glob(f"*{options.only}*.exact")):
+        row = compare(app, given.get(app.stem, []))
+        result["compared"].append(row)
+        failed += bool(row["problems"])
+        print(line_of(row), flush=True)
+        for problem in row["problems"]:
+            print(f"        {problem}", flush=True)
+    for app in sorted(folder.glob(f"*{options.only}*.fast")):
+        row = measure(app, given.get(app.stem, []))
+        result["timed"].append(row)
+        print(f"time    {app.name:28} kept {row['kept']:.3f} s, migrated {row['migrated']:.3f} s, "
+              f"x{row['ratio']:.2f}", flush=True)  # fmt: skip
+    if options.json:
+        options.json.write_text(json.dumps(result, indent=1))
+    print(f"{len(result['compared'])} programs compared, {failed} with problems")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
