@@ -56,8 +56,5 @@ def _value(expr: Expr | None, launch: LaunchFact) -> int | None:
 
 
 def _fixed(launch: LaunchFact) -> bool:
-    """Whether the program cannot launch another block here."""
-    return all(
-        e is not None and {v.name for v in walk(e) if isinstance(v, Var)} <= set(launch.settled)
-        for e in launch.block
-    )
+    """Whether the program cannot launch another block here: a hint may be a default only."""
+    return all(e is not None and not any(isinstance(v, Var) for v in walk(e)) for e in launch.block)
