@@ -3,8 +3,9 @@
 ``python benchmarks/gpu/run_programs.py gpu-run --json out.json`` needs a driver and nothing else.
 The folder holds executables with their ``.kernels.json``. ``NAME.exact`` is built with
 ``-- -fmad=false``: kept and migrated results are compared bit for bit, by mode check too.
-``NAME.fast`` is built as nvcc does by default and is timed. Prints one line a program; exits with
-1 if any program fails, prints something else in another mode, or any launch differs.
+``NAME.fast`` is built as nvcc does by default and is timed. ``NAME.planted`` has a wrong migrated
+kernel, which mode check has to find. Prints one line a program; exits with 1 if any program fails,
+prints something else in another mode, or any launch differs.
 """
 
 from __future__ import annotations
@@ -165,6 +166,14 @@ def main() -> int:
         print(line_of(row), flush=True)
         for problem in row["problems"]:
             print(f"        {problem}", flush=True)
+    for app in sorted(folder.glob(f"*{options.only}*.planted")):
+        kept, check = run(app, [], MODE="kept"), run(app, [], MODE="check")
+        found = sorted({e["kernel"] for e in check.checks if e["event"] == "difference"})
+        same = kept.stable == check.stable
+        failed += not found or not same
+        result.setdefault("planted", []).append({"app": app.name, "found": found, "same": same})
+        print(f"{'ok     ' if found and same else 'PROBLEM'} {app.name:28} check names {found}")
+        print(f"        {check.err.splitlines()[0] if check.err else ''}", flush=True)
     for app in sorted(folder.glob(f"*{options.only}*.fast")):
         row = measure(app, given.get(app.stem, []))
         result["timed"].append(row)
