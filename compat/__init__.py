@@ -14,7 +14,6 @@ import shutil
 import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 
 
@@ -61,45 +60,89 @@ def library_sources(name: str) -> list[Path]:
             return []
 
 
+# Made from the objects of libtm_cudart.so: for objects that nvcc compiled.
+CUDART_FORMS = ("libcudart.so.13", "libcudart.so.12", "libcudart_static.a")
+
+
 def library_path(name: str) -> Path:
     """Return the path of ``libtm_<name>.so``; compiles it where the package carries none.
 
+    A name of ``CUDART_FORMS`` is the same runtime under CUDA's own name, in the same folder.
     Raises OSError if there is neither a library nor a way to compile one.
     """
-    file_name = f"libtm_{name}.so"
+    file_name = name if name in CUDART_FORMS else f"libtm_{name}.so"
+    library = "cudart" if name in CUDART_FORMS else name
     installed = Path(str(importlib.resources.files("hipify_tile.compat") / "lib" / file_name))
-    sources = library_sources(name)
+    sources = library_sources(library)
     compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++")
     if sources and compiler:
-        return _compiled(file_name, sources, compiler)
+        return _compiled(f"libtm_{library}.so", sources, compiler) / file_name
     if installed.is_file():
         return installed
     raise FileNotFoundError(f"{file_name} is not installed, and there is no compiler to build it")
 
 
 def _compiled(file_name: str, sources: list[Path], compiler: str) -> Path:
+    """Compile and link; return the folder of the library and its other forms."""
     folders = {source.parent for source in sources} | {runtime_source_dir()}
-    headers = [path for folder in folders for path in (*folder.glob("*.h"), *folder.glob("*.inc"))]
+    patterns = ("*.h", "*.inc", "*.map")
+    headers = [path for folder in folders for kind in patterns for path in folder.glob(kind)]
     headers += [path for path in include_dir().glob("*.h") if _of_runtime(path.name)]
-    digest = hashlib.sha256(f"{platform.machine()} {platform.libc_ver()}".encode())
-    for path in (*sources, *sorted(headers)):
+    base = [*compiler.split(), "-std=c++17", "-O2", "-fPIC", "-fvisibility=hidden"]
+    digest = hashlib.sha256(f"{platform.machine()} {platform.libc_ver()} {base}".encode())
+    for path in sorted(headers):
         digest.update(f"{path.parent.name}/{path.name}".encode() + b"\0" + path.read_bytes())
-    target = user_cache_dir() / "native" / digest.hexdigest()[:24] / file_name
-    if target.is_file():
+    base += [f"-I{runtime_source_dir()}", f"-I{include_dir()}"]
+    cache = user_cache_dir() / "native"
+    objects: dict[Path, Path] = {}
+    for path in sources:
+        own = digest.copy()
+        own.update(f"{path.parent.name}/{path.name}".encode() + b"\0" + path.read_bytes())
+        objects[path] = cache / "objects" / f"{own.hexdigest()[:24]}.o"
+    names = "".join(sorted(made.stem for made in objects.values()))
+    target = cache / hashlib.sha256(f"{file_name} {names}".encode()).hexdigest()[:24]
+    if (target / file_name).is_file():
         return target
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=target.parent) as folder:
-        objects = [Path(folder) / f"{at}.o" for at in range(len(sources))]
-        base = [*compiler.split(), "-std=c++17", "-O2", "-fPIC", "-fvisibility=hidden"]
-        base += [f"-I{runtime_source_dir()}", f"-I{include_dir()}"]
-        units = [[*base, "-c", str(s), "-o", str(o)] for s, o in zip(sources, objects, strict=True)]
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(partial(_run, file_name), units))
-        built = Path(folder) / file_name
-        link = [*compiler.split(), "-shared", "-pthread", "-o", str(built), *map(str, objects)]
-        _run(file_name, [*link, "-ldl", "-lrt"])
-        os.replace(built, target)
+    (cache / "objects").mkdir(parents=True, exist_ok=True)
+    missing = [path for path, made in objects.items() if not made.is_file()]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(lambda path: _object(file_name, base, path, objects[path]), missing))
+    with tempfile.TemporaryDirectory(dir=cache) as folder:
+        _link(file_name, compiler, [str(made) for made in objects.values()], Path(folder))
+        target.mkdir(exist_ok=True)
+        # The library by whose presence the folder is known to be complete comes last.
+        made_files = sorted(Path(folder).iterdir(), key=lambda path: path.name == file_name)
+        for path in made_files:
+            os.replace(path, target / path.name)
     return target
+
+
+def _object(file_name: str, base: list[str], source: Path, made: Path) -> None:
+    with tempfile.TemporaryDirectory(dir=made.parent) as folder:
+        compiled = Path(folder) / made.name
+        _run(file_name, [*base, "-c", str(source), "-o", str(compiled)])
+        os.replace(compiled, made)
+
+
+def _link(file_name: str, compiler: str, objects: list[str], folder: Path) -> None:
+    link = [*compiler.split(), "-shared", "-pthread", *objects]
+    libraries = ["-ldl", "-lrt"]
+    _run(file_name, [*link, "-o", str(folder / file_name), f"-Wl,-soname,{file_name}", *libraries])
+    if file_name != "libtm_cudart.so":
+        return
+    for form in CUDART_FORMS:
+        if form.endswith(".a"):
+            # One object: weak references to parts of the runtime do not fetch them from an archive.
+            whole = str(folder / "runtime.o")
+            _run(form, [*compiler.split(), "-r", "-nostdlib", *objects, "-o", whole])
+            _run(form, ["ar", "rcs", str(folder / form), whole])
+            os.unlink(whole)
+            continue
+        script = runtime_source_dir() / "cudart" / f"{form}.map"
+        named = [f"-Wl,-soname,{form}", f"-Wl,--version-script={script}"]
+        private = ["-static-libstdc++", "-static-libgcc"]
+        _run(form, [*link, "-o", str(folder / form), *named, *private, *libraries])
+    os.symlink("libcudart.so.13", folder / "libcudart.so")
 
 
 def _of_runtime(header: str) -> bool:

@@ -10,7 +10,7 @@
 #define TM_LAUNCH(callee, configuration, arguments) \
   TM_UNWRAP callee<<<TM_UNWRAP configuration>>> arguments
 #define TM_CONFIGURATION(...) <<<__VA_ARGS__>>>
-#define TM_KERNEL_ENTRY(self, types, names)
+#define TM_KERNEL_ENTRY(self, types, names, ...)
 #define TM_DYNAMIC_SHARED(name, dimensions, ...) extern __shared__ __VA_ARGS__ name[] dimensions
 #define TM_DYNAMIC_SHARED_OBJECT(name, ...) extern __shared__ __VA_ARGS__ name
 #define TM_DYNAMIC_SHARED_VIEW(name)
@@ -35,8 +35,9 @@
 #define TM_CONFIGURATION(...) ->*::tile_migrate::configuration(__VA_ARGS__)
 
 // First statement of a kernel. Called on the host, the kernel launches itself with the configuration
-// pushed before. tm_here is one type an instance: its name holds the kernel's mangled name.
-#define TM_KERNEL_ENTRY(self, types, names)                                                         \
+// pushed before. tm_here is one type an instance: its name holds the kernel's mangled name. A fourth
+// argument is what __launch_bounds__ allows.
+#define TM_KERNEL_ENTRY(self, types, names, ...)                                                     \
   {                                                                                                 \
     struct tm_here {                                                                                \
       static const void *tm_function() {                                                            \
@@ -47,6 +48,7 @@
       }                                                                                             \
       static const char *tm_names() { return #names; }                                              \
       static const char *tm_source() { return __FILE__ ":" TM_TEXT(__LINE__); }                     \
+      static uint32_t tm_bounds() { return uint32_t(__VA_ARGS__ + 0); }                             \
     };                                                                                              \
     typedef ::tile_migrate::registered<tm_here, ::tile_migrate::signature<TM_UNWRAP types>> tm_own; \
     (void)&tm_own::at_start;                                                                        \
@@ -197,6 +199,7 @@ struct registered<Here, signature<P...>> {
     record.implementation = &run;
     record.parameters = parameters;
     record.parameter_count = sizeof...(P);
+    record.max_threads = Here::tm_bounds();
     record.source = Here::tm_source();
     tm_register_kernel(&record);
   }

@@ -171,7 +171,8 @@ class _FileRewriter:
             arguments = f"<{', '.join(p.name + '...' * p.pack for p in templates)}>"
         elif definition.name_end >= 0:
             arguments = host_text.explicit_arguments(self.text, definition.name_end)
-        text = _entry_text(definition.name + arguments, parameters)
+        bounds = host_text.launch_bounds(self.text, definition.body)
+        text = _entry_text(definition.name + arguments, parameters, bounds)
         yield Edit(definition.body + 1, definition.body + 1, text, "kernel")
 
     def shared(self) -> Iterator[Edit]:
@@ -239,8 +240,9 @@ class _FileRewriter:
         self.problems.append(diagnostic("TM6001", span, notes=(note,)))
 
 
-def _entry_text(name: str, parameters: Sequence[NamedPlace]) -> bytes:
+def _entry_text(name: str, parameters: Sequence[NamedPlace], bounds: str = "") -> bytes:
     types = ", ".join(f"decltype({p.name}){'...' * p.pack}" for p in parameters)
     names = ", ".join(p.name + "..." * p.pack for p in parameters)
-    text = f"{_ENTRY.decode()}({name}), ({types}), ({names})) /* tile-migrate: kernel */"
+    limit = f", ({bounds})" if bounds else ""
+    text = f"{_ENTRY.decode()}({name}), ({types}), ({names}){limit}) /* tile-migrate: kernel */"
     return text.encode("latin-1")

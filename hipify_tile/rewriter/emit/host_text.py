@@ -150,6 +150,23 @@ def matching(text: bytes, at: int, high: int) -> int | None:
     return None
 
 
+def launch_bounds(text: bytes, body: int) -> str:
+    """Return the first argument of ``__launch_bounds__`` in front of a kernel's ``{``, or ""."""
+    begin = text.rfind(b"__global__", 0, body)
+    begin = max(text.rfind(c, 0, max(begin, 0)) for c in (b";", b"}", b"{"))
+    found = re.search(rb"__launch_bounds__\s*\(", text[max(begin, 0) : body])
+    if found is None:
+        return ""
+    start = max(begin, 0) + found.end()
+    depth = 0
+    for i in range(start, body):
+        char = text[i : i + 1]
+        if depth == 0 and char in (b",", b")"):
+            return " ".join(text[start:i].decode("latin-1").split())
+        depth += (char in (b"(", b"[", b"{")) - (char in (b")", b"]", b"}"))
+    return ""
+
+
 def explicit_arguments(text: bytes, at: int) -> str:
     """Return ``<float>`` where a template argument list follows offset ``at``, else ""."""
     at = _skip(text, at, len(text))

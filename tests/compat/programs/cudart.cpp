@@ -30,6 +30,11 @@ __global__ void add(int *data, int n, int amount) {
   if (i < n) data[i] += amount;
 }
 
+__global__ void __launch_bounds__(64, 2) bounded(int *data) {
+  TM_KERNEL_ENTRY((bounded), (int *), (data), (64))
+  (void)data;
+}
+
 __global__ void fault(int *data) {
   TM_KERNEL_ENTRY((fault), (int *), (data))
   *data = 1;
@@ -168,15 +173,24 @@ static void launches() {
   TM_LAUNCH((add), (2, 64), (data, 100, 3));
   OK(cudaGetLastError());
   TM_LAUNCH((add), (1, 2048), (data, 100, 3));
-  EXPECT_ERROR(cudaGetLastError(), cudaErrorInvalidConfiguration);
+  EXPECT_ERROR(cudaGetLastError(), cudaErrorInvalidValue);
   TM_LAUNCH((add), (0, 32), (data, 100, 3));
-  EXPECT_ERROR(cudaGetLastError(), cudaErrorInvalidConfiguration);
+  EXPECT_ERROR(cudaGetLastError(), cudaErrorInvalidValue);
   TM_LAUNCH((add), (1, 32, 1 << 20), (data, 100, 3));
   EXPECT_ERROR(cudaGetLastError(), cudaErrorInvalidValue);
   int n = 100, amount = 4;
   void *arguments[] = {&data, &n, &amount};
   OK(cudaLaunchKernel(add, dim3(2), dim3(64), arguments));
-  EXPECT_ERROR(cudaLaunchKernel(&n, dim3(2), dim3(64), arguments), cudaErrorInvalidDeviceFunction);
+  EXPECT_ERROR(cudaLaunchKernel(&n, dim3(2), dim3(64), arguments), cudaErrorInvalidResourceHandle);
+  EXPECT_ERROR(cudaLaunchKernel(static_cast<const void *>(nullptr), dim3(2), dim3(64), arguments),
+               cudaErrorInvalidDeviceFunction);
+  cudaFuncAttributes attributes = {};
+  OK(cudaFuncGetAttributes(&attributes, bounded));
+  EXPECT(attributes.maxThreadsPerBlock == 64);
+  TM_LAUNCH((bounded), (1, 65), (data));
+  EXPECT_ERROR(cudaGetLastError(), cudaErrorInvalidValue);
+  TM_LAUNCH((bounded), (1, 64), (data));
+  OK(cudaGetLastError());
   OK(cudaMemcpy(host, data, sizeof host, cudaMemcpyDeviceToHost));
   for (int value : host) EXPECT(value == 7);
   int grid = 0, block = 0;

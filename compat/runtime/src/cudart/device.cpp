@@ -404,7 +404,8 @@ TM_EXPORT cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer) {
 TM_EXPORT cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
   return with_device(Api::cudaDeviceEnablePeerAccess, [&] {
     if (flags) return cudaErrorInvalidValue;
-    if (!device_at(peer) || peer == current_device_index()) return cudaErrorInvalidDevice;
+    if (!device_at(peer)) return cudaErrorInvalidDevice;
+    if (peer == current_device_index()) return cudaErrorPeerAccessUnsupported;
     const uint64_t bit = uint64_t(1) << peer;
     return current_device().peers.fetch_or(bit) & bit ? cudaErrorPeerAccessAlreadyEnabled : cudaSuccess;
   });

@@ -75,17 +75,17 @@ cudaError_t kernel_of(const void *function, Kernel **kernel) {
     return cudaSuccess;
   }
   trace_note("kernel without an implementation", name ? name : found ? found->name.c_str() : symbol_name(function));
-  return name || found ? cudaErrorNoKernelImageForDevice : cudaErrorInvalidDeviceFunction;
+  return name || found ? cudaErrorNoKernelImageForDevice : cudaErrorInvalidResourceHandle;
 }
 
+// CUDA 13 calls every impossible configuration an invalid value.
 cudaError_t check_shape(Kernel &kernel, const LaunchShape &shape) {
   const dim3 &g = shape.grid, &b = shape.block;
-  if (!g.x || !g.y || !g.z || !b.x || !b.y || !b.z) return cudaErrorInvalidConfiguration;
-  if (g.x > 2147483647u || g.y > 65535 || g.z > 65535) return cudaErrorInvalidConfiguration;
-  if (b.x > 1024 || b.y > 1024 || b.z > 64) return cudaErrorInvalidConfiguration;
+  if (!g.x || !g.y || !g.z || !b.x || !b.y || !b.z) return cudaErrorInvalidValue;
+  if (g.x > 2147483647u || g.y > 65535 || g.z > 65535) return cudaErrorInvalidValue;
+  if (b.x > 1024 || b.y > 1024 || b.z > 64) return cudaErrorInvalidValue;
   const unsigned threads = b.x * b.y * b.z;
-  if (threads > unsigned(threads_per_block)) return cudaErrorInvalidConfiguration;
-  if (threads > unsigned(thread_limit(kernel))) return cudaErrorLaunchOutOfResources;
+  if (threads > unsigned(thread_limit(kernel))) return cudaErrorInvalidValue;
   if (shape.shared_bytes && shape.shared_bytes > dynamic_limit(kernel)) return cudaErrorInvalidValue;
   if (shape.cooperative) {
     const uint64_t blocks = uint64_t(g.x) * g.y * g.z;
@@ -96,7 +96,7 @@ cudaError_t check_shape(Kernel &kernel, const LaunchShape &shape) {
 }
 
 int resident_blocks_of(Kernel &kernel, int threads, size_t shared_bytes) {
-  if (threads <= 0 || threads > thread_limit(kernel) || shared_bytes > dynamic_limit(kernel)) return 0;
+  if (threads <= 0 || threads > threads_per_block || shared_bytes > dynamic_limit(kernel)) return 0;
   const int rounded = (threads + 31) / 32 * 32;
   const size_t shared = static_shared(kernel) + shared_bytes + reserved_shared;
   const int blocks = std::min(blocks_per_multiprocessor, threads_per_multiprocessor / rounded);
@@ -273,6 +273,12 @@ TM_EXPORT cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 bl
                                          size_t shared_bytes, cudaStream_t stream) {
   return entry(Api::__cudaLaunchKernel,
                [&] { return launch(kernel, shape_of(grid, block, shared_bytes), arguments, stream); });
+}
+
+TM_EXPORT cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments,
+                                              size_t shared_bytes, cudaStream_t stream) {
+  const PerThreadDefault scope;
+  return __cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream);
 }
 
 TM_EXPORT cudaError_t cudaGetKernel(cudaKernel_t *kernel, const void *function) {

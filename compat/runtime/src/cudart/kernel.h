@@ -16,7 +16,7 @@ struct LaunchShape {
   bool cooperative = false;
 };
 
-// The kernel behind what the API calls a function: 98 for no kernel, 209 for one without code here.
+// The kernel behind what the API calls a function: 400 for no kernel, 209 for one without code here.
 cudaError_t kernel_of(const void *function, Kernel **kernel);
 // What the launch of it would say.
 cudaError_t check_shape(Kernel &kernel, const LaunchShape &shape);
