@@ -36,6 +36,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "rewriter.model",
         "rewriter.emit.host",
         "analyzer.model",
+        "verify.evaluate",
         "verify.lowering",
         "verify.overlay",
         "verify.exactness",
