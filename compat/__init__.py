@@ -55,7 +55,8 @@ def library_sources(name: str) -> list[Path]:
                 for part in ("cudart", "engine", "launch")
                 for path in (root / part).glob("*.cpp")
             ]
-            return [path for path in (*shared, *sorted(parts)) if path.is_file()]
+            # An installed package has sources of launch/ only, for programs on a GPU.
+            return [*shared, *sorted(parts)] if all(p.is_file() for p in shared) else []
         case _:
             return []
 
