@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from hipify_tile.analyzer.model import FileStatus
+from hipify_tile.compat.symbols import status_of
 from hipify_tile.diagnostics.model import Diagnostic
 from hipify_tile.diagnostics.registry import diagnostic
 from hipify_tile.report.model import (
@@ -154,7 +155,8 @@ def _calls(units: Sequence[UnitReport]) -> tuple[CallReport, ...]:
     sites = {call for unit in units for call in unit.calls}
     counts = Counter((library, api) for api, library, _ in sites)
     return tuple(
-        CallReport(api, library, count) for (library, api), count in sorted(counts.items())
+        CallReport(api, library, count, status_of(api).value)
+        for (library, api), count in sorted(counts.items())
     )
 
 

@@ -1,4 +1,4 @@
-"""Our headers stand alone: each compiles first in a file, before any other, as C++ and where C may."""
+"""Our headers stand alone: each compiles first in a file, as C++, and as C where C may."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ def test_headers_are_c(header: str) -> None:
 
 
 def test_host_code_is_not_device_code() -> None:
-    text = "#include <cuda_runtime.h>\n#include <cuda_fp16.h>\n#if defined(__CUDACC__)\n#error device\n#endif\n"
+    text = "#include <cuda_runtime.h>\n#include <cuda_fp16.h>\n"
+    text += "#if defined(__CUDACC__)\n#error device\n#endif\n"
     assert errors(text, "c++") == ""
     assert "device" in errors(text.replace("cuda_runtime.h", "tm_cuda_prelude.h"), "c++")
 
