@@ -40,7 +40,7 @@ class Plan:
     ``emissions`` maps ``KernelFact.id`` to the verified emissions that become objects, ``reasons``
     the other kernels to why they stay. ``host_sources`` are further C and C++ files. ``runtime`` is
     the folder of ``libtm_cudart.so``; ``flags`` go to every g++ command. ``output`` ending in
-    ``.a`` is a static library, ``-shared`` in ``flags`` makes a shared one.
+    ``.a`` is a static library, in ``.o`` an object, ``-shared`` in ``flags`` makes a shared one.
     """
 
     analyses: Sequence[UnitAnalysis]
@@ -270,10 +270,16 @@ def _link(plan: Plan, objects: Sequence[Path]) -> Diagnostic | None:
     plan.output.parent.mkdir(parents=True, exist_ok=True)
     output = os.path.abspath(plan.output)
     names = [str(o) for o in objects]
-    if plan.output.suffix == ".a":
+    if plan.output.suffix in (".a", ".o"):
         whole = str(plan.folder / "all.o")  # one object: registrations are not left behind
         failure = run_tool([plan.cxx, "-r", "-nostdlib", *names, "-o", whole], output)
+        # Several such objects in one program: accessors are each one's own, and instances of one
+        # template may be in all of them.
+        names = ["--wildcard", "--localize-symbol=tm_symbol_*", "--weaken-symbol=tm_kernel_*"]
+        failure = failure or run_tool(["objcopy", *names, whole], output)
         Path(output).unlink(missing_ok=True)
+        if plan.output.suffix == ".o":
+            return failure or run_tool(["cp", whole, output], output)
         return failure or run_tool(["ar", "rcs", output, whole], output)
     runtime = [f"-L{plan.runtime}", "-ltm_cudart", f"-Wl,-rpath,{plan.runtime}"]
     standard = [f for f in plan.flags if f.startswith("-std=")]

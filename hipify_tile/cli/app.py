@@ -17,7 +17,18 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from hipify_tile import __version__
-from hipify_tile.cli import api, bisect, build, config, doctor, explain, migrate, run, verify
+from hipify_tile.cli import (
+    api,
+    bisect,
+    build,
+    cmake_dir,
+    config,
+    doctor,
+    explain,
+    migrate,
+    run,
+    verify,
+)
 from hipify_tile.cli.refusal import refuse
 
 _DEFAULT = "migrate"
@@ -88,6 +99,7 @@ app.command("explain")(explain.explain)
 app.command("doctor")(doctor.doctor)
 app.command("api")(api.api)
 app.command("config")(config.config)
+app.command("cmake-dir")(cmake_dir.cmake_dir)
 
 
 def _show_version(value: bool) -> None:

@@ -48,7 +48,7 @@ def build(
     ctx: typer.Context,
     paths: opt.Paths,
     out: Annotated[
-        Path, typer.Option("-o", "--out", help="Executable, or a .so or .a.", metavar="FILE")
+        Path, typer.Option("-o", "--out", help="Executable, or a .so, .a or .o.", metavar="FILE")
     ] = Path("a.out"),
     mode: Annotated[Mode, typer.Option("--mode", help="Kernels to compile.")] = Mode.MIGRATED,
     machine: Annotated[

@@ -40,12 +40,13 @@ def execute(
     runtime = _runtime() if arch is None else Path()
     if arch is not None:
         _check_gpu_build(out)
-    report = session.make_report(request)
+    session.require_paths(request)
+    kernels = session.make_report(request).kernels if migrate else ()
     config = session.read_config(request.paths[0], request.config)
     project = discover(
         request.paths, config, database=request.database, clang_args=request.clang_args
     )
-    chosen = {k.id: k for k in report.kernels} if migrate else {}
+    chosen = {k.id: k for k in kernels}
     analyses = [analyze(u) for u in project.units if u.language == "cuda"]
     if not analyses:
         raise session.UsageError("no CUDA source was found")

@@ -1,7 +1,11 @@
-"""``tile-migrate doctor``: is everything here that a run needs, and what to do if not."""
+"""``tile-migrate doctor``: is everything here that a run needs, and what to do if not.
+
+``tile-migrate doctor APP`` looks at a program instead: whether it can use our CUDA runtime.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -9,12 +13,17 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, requires
 from importlib.metadata import version as installed
 from importlib.resources import files
 from pathlib import Path
+from typing import Annotated
 
 import typer
+
+from hipify_tile.cli.cmake_dir import folder as cmake_folder
+from hipify_tile.cli.refusal import refuse
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,18 +37,66 @@ class Check:
     needed: bool = True
 
 
-def doctor() -> None:
-    """Check the installation and say what to do."""
-    failed = False
-    for check in checks():
-        mark = "ok" if check.ok else ("missing" if check.needed else "absent")
-        typer.echo(f"{check.name:<12} {mark:<8} {check.found}")
-        if not check.ok and check.todo:
-            typer.echo(f"{'':<12} {'':<8} → {check.todo}")
-        failed = failed or (check.needed and not check.ok)
-    typer.echo("")
-    typer.echo("next         fix what is missing" if failed else "next         tile-migrate PATH")
+class DoctorFormat(StrEnum):
+    """Formats of the findings."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+def doctor(
+    program: Annotated[
+        Path | None,
+        typer.Argument(help="A program, to see whether it can run.", metavar="APP"),
+    ] = None,
+    format: Annotated[
+        DoctorFormat, typer.Option("--format", help="Format of the output.")
+    ] = DoctorFormat.TEXT,
+) -> None:
+    """Check the installation, or a program, and say what to do."""
+    if program is not None:
+        rows, failed = _program(program)
+        last = "fix the problems" if failed else f"tile-migrate run -- {program}"
+    else:
+        found = list(checks())
+        rows = [(c.name, _mark(c), c.found, "" if c.ok else c.todo) for c in found]
+        failed = any(c.needed and not c.ok for c in found)
+        last = "fix what is missing" if failed else "tile-migrate PATH"
+    if format is DoctorFormat.JSON:
+        names = ("name", "state", "found", "todo")
+        data = {
+            "version": 1,
+            "ok": not failed,
+            "checks": [dict(zip(names, r, strict=True)) for r in rows],
+        }
+        typer.echo(json.dumps(data, indent=2))
+    else:
+        for name, mark, text, todo in rows:
+            typer.echo(f"{name:<12} {mark:<8} {text}")
+            if todo:
+                typer.echo(f"{'':<12} {'':<8} → {todo}")
+        typer.echo("")
+        typer.echo(f"next         {last}")
     raise typer.Exit(1 if failed else 0)
+
+
+def _mark(check: Check) -> str:
+    return "ok" if check.ok else ("missing" if check.needed else "absent")
+
+
+def _program(program: Path) -> tuple[list[tuple[str, str, str, str]], bool]:
+    """Rows about a program, and whether one of them is a problem."""
+    from hipify_tile.programs.elf import NotElfError
+    from hipify_tile.programs.inspection import State, inspect
+
+    try:
+        found = inspect(program, os.environ)
+    except NotElfError as error:
+        refuse(str(error))
+    except OSError as error:
+        refuse(f"{program}: {error.strerror}")
+    rows = [(f.name, f.state.value, f.found, f.todo) for f in found]
+    return rows, any(f.state is State.PROBLEM for f in found)
 
 
 def checks() -> Iterator[Check]:
@@ -55,6 +112,9 @@ def checks() -> Iterator[Check]:
     yield Check("nvcc", nvcc is not None, nvcc or "not found", todo, needed=False)
     yield _gpu()
     yield _cache()
+    package = cmake_folder()
+    todo = "the installation is damaged: reinstall hipify-tile"
+    yield Check("cmake", Path(package, "HipifyTileConfig.cmake").is_file(), str(package), todo)
 
 
 def _package(name: str) -> Check:

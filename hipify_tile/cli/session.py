@@ -77,9 +77,7 @@ class Request:
 def make_report(request: Request, stages: Stages | None = None) -> Report:
     """Discover, process and assemble; raises UsageError for what the user has to correct."""
     started = time.perf_counter()
-    for path in request.paths:
-        if not path.exists():
-            raise UsageError(f"{path}: no such file or folder")
+    require_paths(request)
     config = read_config(request.paths[0], request.config)
     baseline = _baseline(request.baseline)
     options = _options(request, config)
@@ -112,6 +110,13 @@ def make_report(request: Request, stages: Stages | None = None) -> Report:
     )
     seconds = time.perf_counter() - started
     return replace(report, diagnostics=outcome.shown, suppressed=outcome.hidden, seconds=seconds)
+
+
+def require_paths(request: Request) -> None:
+    """Raise UsageError where a path is not there."""
+    for path in request.paths:
+        if not path.exists():
+            raise UsageError(f"{path}: no such file or folder")
 
 
 def _unmatched(

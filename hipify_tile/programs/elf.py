@@ -15,12 +15,15 @@ from pathlib import Path
 from elftools.common.exceptions import ELFError
 from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
-from elftools.elf.gnuversions import GNUVerNeedSection
+from elftools.elf.gnuversions import GNUVerDefSection, GNUVerNeedSection
 from elftools.elf.sections import SymbolTableSection
 
 _FATBIN = (".nv_fatbin", ".nvFatBinSegment")
+_BASE_NODE = 1  # VER_FLG_BASE: the file itself, no symbols
 # Words that libcudart_static.a leaves in a stripped program too: names of its own errors and files.
 _STATIC_WORDS = (b"cudaErrorCudartUnloading\0", b"/cudart.shm.")
+# What our runtime leaves in a program that it is linked into.
+_OUR_WORD = b"TILE_MIGRATE_MODE\0"
 _MANGLED = re.compile(rb"(?<![^\0])(_Z[0-9A-Za-z_]{2,2000})\0")
 
 
@@ -34,8 +37,9 @@ class Binary:
 
     ``needed``, ``rpath`` and ``runpath`` are as in the dynamic section, with ``$ORIGIN`` replaced.
     ``undefined`` and ``defined`` are dynamic symbols, ``versions`` the version nodes asked for by
-    library. ``local`` are names from the symbol table (empty if stripped). ``device_code`` says
-    that code for GPUs is embedded, ``static_runtime`` that a CUDA runtime is linked in.
+    library, ``nodes`` those that the file itself defines. ``device_code`` says
+    that code for GPUs is embedded, ``static_runtime`` that a CUDA runtime is linked in,
+    ``our_runtime`` that it is ours.
     ``mangled`` are mangled C++ names among its strings: a kernel's is there because the program
     registers it by name.
     """
@@ -50,8 +54,10 @@ class Binary:
     undefined: frozenset[str]
     defined: frozenset[str]
     versions: tuple[tuple[str, tuple[str, ...]], ...]
+    nodes: tuple[str, ...]
     device_code: bool
     static_runtime: bool
+    our_runtime: bool
     mangled: frozenset[str]
 
     @property
@@ -78,6 +84,7 @@ def _facts(path: Path, elf: ELFFile) -> Binary:
     defined: set[str] = set()
     local: set[str] = set()
     versions: list[tuple[str, tuple[str, ...]]] = []
+    nodes: list[str] = []
     strings = b""
     names = set()
     for section in elf.iter_sections():
@@ -95,8 +102,12 @@ def _facts(path: Path, elf: ELFFile) -> Binary:
                         case "DT_RUNPATH":
                             paths["runpath"] = _split(tag.runpath, origin)
             case GNUVerNeedSection():
-                for library, nodes in section.iter_versions():
-                    versions.append((library.name, tuple(node.name for node in nodes)))
+                for library, wanted in section.iter_versions():
+                    versions.append((library.name, tuple(asked.name for asked in wanted)))
+            case GNUVerDefSection():
+                for definition, auxiliaries in section.iter_versions():
+                    if not definition["vd_flags"] & _BASE_NODE:
+                        nodes += [auxiliary.name for auxiliary in auxiliaries][:1]
             case SymbolTableSection() if section.name == ".dynsym":
                 for symbol in section.iter_symbols():
                     where = undefined if symbol.entry.st_shndx == "SHN_UNDEF" else defined
@@ -106,6 +117,7 @@ def _facts(path: Path, elf: ELFFile) -> Binary:
         if section.name.startswith(".rodata"):
             strings += section.data()
     device_code = any(name in names for name in _FATBIN)
+    ours = _OUR_WORD in strings
     own = "__cudaRegisterFatBinary" in local | defined or any(w in strings for w in _STATIC_WORDS)
     return Binary(
         path=path,
@@ -118,8 +130,10 @@ def _facts(path: Path, elf: ELFFile) -> Binary:
         undefined=frozenset(undefined - {""}),
         defined=frozenset(defined - {""}),
         versions=tuple(versions),
+        nodes=tuple(nodes),
         device_code=device_code,
-        static_runtime=own and not _is_runtime(soname or path.name),
+        static_runtime=own and not ours and not _is_runtime(soname or path.name),
+        our_runtime=ours,
         mangled=frozenset(m.decode() for m in _MANGLED.findall(strings)),
     )
 

@@ -32,10 +32,15 @@ class Way:
     warning: str = ""
 
 
-_VENDOR = (
+VENDOR = (
     "libcublas", "libcublasLt", "libcudnn", "libcufft", "libcurand", "libcusolver", "libcusparse",
     "libnccl", "libnvrtc", "libnpp", "libnvjpeg", "libnvJitLink", "libcuda.so",
 )  # fmt: skip
+
+
+def is_ours(name: str, library: elf.Binary | None) -> bool:
+    """Whether a needed library is our runtime, under whatever name."""
+    return (library is not None and library.our_runtime) or name.rpartition("/")[2] == OURS
 
 
 def choose(program: Path, environment: Mapping[str, str]) -> Way:
@@ -46,19 +51,17 @@ def choose(program: Path, environment: Mapping[str, str]) -> Way:
         return Way("preloaded into what this script starts", preload=True)
     system = elf.system_libraries()
     libraries = elf.closure(binary, dict(environment), system)
-    others = tuple((n, lib is not None) for n, lib in libraries.items() if n.startswith(_VENDOR))
+    others = tuple((n, lib is not None) for n, lib in libraries.items() if n.startswith(VENDOR))
     runtimes = [n for n in libraries if n.startswith("libcudart.so")]
     missing = tuple(n for n in runtimes if libraries[n] is None)
-    linked = OURS in libraries or any(
-        lib is not None and lib.soname == OURS for lib in libraries.values()
-    )
+    linked = any(is_ours(name, library) for name, library in libraries.items())
     if binary.static_runtime:
         warning = (
             f"{program} has a static CUDA runtime: its calls cannot be served; "
             f"tile-migrate doctor {program}"
         )
         return Way("not used: the program has its own", False, missing, others, warning)
-    if linked:
+    if linked or binary.our_runtime:
         return Way("linked with the program", False, missing, others)
     needs = ", ".join(runtimes)
     text = f"preloaded before {needs}" if needs else "preloaded (no CUDA runtime is linked)"

@@ -10,7 +10,7 @@ import pytest
 from hipify_tile.diagnostics.registry import REGISTRY
 
 SNAPSHOTS = Path(__file__).parent / "help"
-COMMANDS = ("", "verify", "build", "run", "bisect", "explain", "doctor", "api", "config")
+COMMANDS = ("", "verify", "build", "run", "bisect", "explain", "doctor", "api", "config", "cmake-dir")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -10,6 +10,7 @@ DEFAULT = (
     "test_ddmin_finds_a_set_of_which_nothing_can_be_left_out",
     "test_bisect_finds_two_kernels_that_break_it_together",
     "test_run_passes_status_and_summary_on",
+    "test_cmake_builds_again_what_a_header_changes_and_nothing_else",
     "test_every_mode_gives_the_same_result[06_nbody_graph]",
     "test_programs_need_neither_python_nor_cuda",
     "test_allocations_fail_when_memory_is_used_up[kept]",

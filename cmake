@@ -1,0 +1,1 @@
+hipify_tile/cmake
