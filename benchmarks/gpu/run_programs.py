@@ -6,14 +6,21 @@ The folder holds executables with their ``.kernels.json``. ``NAME.exact`` is bui
 ``NAME.fast`` is built as nvcc does by default and is timed. ``NAME.planted`` has a wrong migrated
 kernel, which mode check has to find. Prints one line a program; exits with 1 if any program fails,
 prints something else in another mode, or any launch differs.
+
+``settings.json`` of the folder gives programs, by name: ``arguments`` of their exact builds,
+``large``, of their fast builds, ``racing``, kernels whose result depends on the order of threads,
+and ``rtol``, the tolerance of mode check where atomic additions of floats make the sum do so.
+Where ncu is installed, fast builds are also run under it: GPU time a launch, kept and migrated.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import os
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -93,10 +100,12 @@ def halves(app: Path) -> list[str]:
     return [",".join(f"{n}=kept" for n in part) for part in (names[::2], names[1::2]) if part]
 
 
-def compare(app: Path, arguments: list[str]) -> Json:
+def compare(app: Path, settings: Json) -> Json:
     """Run every mode of an exact build; ``problems`` is empty if all agree."""
     problems: list[str] = []
-    runs = {mode: run(app, arguments, MODE=mode) for mode in ("kept", "migrated", "check")}
+    arguments = settings.get("arguments", [])
+    runs = {mode: run(app, arguments, MODE=mode) for mode in ("kept", "migrated")}
+    runs["check"] = run(app, arguments, MODE="check", CHECK_RTOL=settings.get("rtol", "0"))
     runs["simt"] = run(app, arguments, KERNELS="*=simt")
     for number, chosen in enumerate(halves(app)):
         runs[f"half {number + 1}"] = run(app, arguments, KERNELS=chosen)
@@ -107,6 +116,8 @@ def compare(app: Path, arguments: list[str]) -> Json:
             problems.append(f"{mode}: prints something else: {ran.out[-300:]}")
     checks = [e for e in runs["check"].checks if e["event"] == "summary"]
     different = [e for e in runs["check"].checks if e["event"] != "summary"]
+    racing = settings.get("racing", [])
+    different = [e for e in different if _plain(e["kernel"]) not in racing]
     problems += [f"check: {e['kernel']} launch {e['launch']}: {e}" for e in different[:3]]
     return {
         "app": app.name,
@@ -123,9 +134,55 @@ def compare(app: Path, arguments: list[str]) -> Json:
     }
 
 
+def _plain(signature: str) -> str:
+    return signature.split("<")[0].split("::")[-1]
+
+
+def kernel_times(app: Path, arguments: list[str], mode: str) -> list[tuple[str, float]]:
+    """Name and GPU time (ns) of each launch, in order; empty where ncu is missing or fails."""
+    if shutil.which("ncu") is None:
+        return []
+    command = ["ncu", "--csv", "--page", "raw", "--metrics", "gpu__time_duration.sum"]
+    done = subprocess.run(
+        [*command, "--clock-control", "none", str(app), *arguments],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+        timeout=SECONDS,
+        env={**os.environ, "TILE_MIGRATE_MODE": mode},
+    )
+    lines = done.stdout.splitlines()
+    start = next((i for i, line in enumerate(lines) if line.startswith('"ID"')), None)
+    if start is None:
+        return []
+    rows = list(csv.DictReader(lines[start:]))
+    units = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9, "nsecond": 1.0, "usecond": 1e3}
+    scale = units.get(rows[0]["gpu__time_duration.sum"], 1.0) if rows else 1.0
+    return [
+        (row["Kernel Name"], float(row["gpu__time_duration.sum"].replace(",", "")) * scale)
+        for row in rows[1:]
+    ]
+
+
+def paired(kept: list[tuple[str, float]], migrated: list[tuple[str, float]]) -> Json:
+    """Median times by kernel: launches of one run and the other correspond in order."""
+    if len(kept) != len(migrated):
+        return {"launches": [len(kept), len(migrated)]}
+    times: dict[str, tuple[list[float], list[float]]] = {}
+    for (name, old), (_, new) in zip(kept, migrated, strict=True):
+        pair = times.setdefault(name.split("(")[0], ([], []))
+        pair[0].append(old)
+        pair[1].append(new)
+    medians = {k: [statistics.median(t) for t in pair] for k, pair in times.items()}
+    return {k: {"kept": a, "migrated": b, "ratio": b / a} for k, (a, b) in medians.items()}
+
+
 def measure(app: Path, arguments: list[str]) -> Json:
-    """Time whole runs of a default build; the median of ``REPEATS``."""
-    out: Json = {"app": app.name}
+    """Time whole runs of a default build, the median of ``REPEATS``, and its kernels."""
+    out: Json = {"app": app.name, "arguments": arguments}
+    traces = {mode: kernel_times(app, arguments, mode) for mode in ("kept", "migrated")}
+    out["kernels"] = paired(traces["kept"], traces["migrated"])
     for mode in ("kept", "migrated"):
         times = [run(app, arguments, MODE=mode).seconds for _ in range(REPEATS)]
         out[mode] = statistics.median(times)
@@ -148,6 +205,10 @@ def line_of(row: Json) -> str:
     )
 
 
+def found_in(folder: Path, part: str, kind: str) -> list[Path]:
+    return [path for path in folder.glob(f"*.{kind}") if part in path.name]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
@@ -155,18 +216,18 @@ def main() -> int:
     parser.add_argument("--only", default="")
     options = parser.parse_args()
     folder = options.folder.resolve()
-    arguments_file = folder / "arguments.json"
-    given = json.loads(arguments_file.read_text()) if arguments_file.exists() else {}
+    file = folder / "settings.json"
+    settings = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     result: Json = {"compared": [], "timed": []}
-    failed = 0
-    for app in sorted(folder.glob(f"*{options.only}*.exact")):
-        row = compare(app, given.get(app.stem, []))
+    failed, ratios = 0, list[float]()
+    for app in sorted(found_in(folder, options.only, "exact")):
+        row = compare(app, settings.get(app.stem, {}))
         result["compared"].append(row)
         failed += bool(row["problems"])
         print(line_of(row), flush=True)
         for problem in row["problems"]:
             print(f"        {problem}", flush=True)
-    for app in sorted(folder.glob(f"*{options.only}*.planted")):
+    for app in sorted(found_in(folder, options.only, "planted")):
         kept, check = run(app, [], MODE="kept"), run(app, [], MODE="check")
         found = sorted({e["kernel"] for e in check.checks if e["event"] == "difference"})
         same = kept.stable == check.stable
@@ -174,11 +235,22 @@ def main() -> int:
         result.setdefault("planted", []).append({"app": app.name, "found": found, "same": same})
         print(f"{'ok     ' if found and same else 'PROBLEM'} {app.name:28} check names {found}")
         print(f"        {check.err.splitlines()[0] if check.err else ''}", flush=True)
-    for app in sorted(folder.glob(f"*{options.only}*.fast")):
-        row = measure(app, given.get(app.stem, []))
+    for app in sorted(found_in(folder, options.only, "fast")):
+        row = measure(app, settings.get(app.stem, {}).get("large", []))
         result["timed"].append(row)
         print(f"time    {app.name:28} kept {row['kept']:.3f} s, migrated {row['migrated']:.3f} s, "
               f"x{row['ratio']:.2f}", flush=True)  # fmt: skip
+        for name, pair in row["kernels"].items():
+            if isinstance(pair, dict):
+                print(
+                    f"        {name:36} {pair['kept'] / 1e3:10.2f} us {pair['migrated'] / 1e3:10.2f} us "
+                    f"x{pair['ratio']:.2f}"
+                )
+            ratios += [pair["ratio"]] if isinstance(pair, dict) else []
+    if ratios:
+        print(
+            f"{len(ratios)} kernels timed, geometric mean x{statistics.geometric_mean(ratios):.3f}"
+        )
     if options.json:
         options.json.write_text(json.dumps(result, indent=1))
     print(f"{len(result['compared'])} programs compared, {failed} with problems")

@@ -15,6 +15,9 @@ extern "C" {
 int tm_gpu_launch(const tm_launch *launch, const void *function, const int64_t grid[3], const int64_t block[3],
                   uint64_t shared_bytes, void **values);
 
+// Check mode compares and prints the variable of this qualified name by this enum tm_element.
+void tm_gpu_describe(const char *qualified, int element);
+
 // Device address of the __device__, __constant__ or __managed__ variable that the launched kernel
 // knows under this qualified name (unnamed namespaces left out). NULL: none, or several.
 void *tm_gpu_symbol(const char *qualified);

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 from hipify_tile.build.c_expressions import UnprintableError, c_text
 from hipify_tile.ir.simt import Kernel
-from hipify_tile.ir.types import BY_NAME
+from hipify_tile.ir.types import BY_NAME, ScalarType
 from hipify_tile.rewriter.model import ArgumentRole, Emission
 from hipify_tile.verify.lowering import Lowered
 
@@ -159,6 +159,11 @@ def _element(kernel: Kernel, argument: int) -> str:
     dtype = views.pop() if leaf.pointer and views else leaf.dtype
     if leaf.pointer and leaf.pointee_bytes not in (0, dtype.bytes):
         return "TM_ELEMENT_UNKNOWN"
+    return element_name(dtype)
+
+
+def element_name(dtype: ScalarType) -> str:
+    """Return the ``enum tm_element`` of a type."""
     name = dtype.name.upper()
     return f"TM_ELEMENT_{name}" if name in _ELEMENTS else "TM_ELEMENT_UNKNOWN"
 

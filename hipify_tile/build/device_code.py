@@ -15,7 +15,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hipify_tile.build.arguments import NoObjectError, registration, unpacked
+from hipify_tile.build.arguments import NoObjectError, element_name, registration, unpacked
 from hipify_tile.build.extents import SUPPORT, ExtentError, c_extent
 from hipify_tile.build.objects import entry_name
 from hipify_tile.ir.simt import Kernel
@@ -91,6 +91,7 @@ def device_code(
         "  return TM_NOT_APPLICABLE;",
         "}",
         *registration(kernel, _KINDS[emission.level], entry, source),
+        *_described(kernel),
         f"}}  // namespace tm_of_{entry}",
     ]
     return DeviceCode(preamble, "\n".join(text) + "\n", entry)
@@ -154,6 +155,19 @@ def _variant(
         f"(uint64_t)({shared}), tm_values);",
         "  }",
         "  }",
+    ]
+
+
+def _described(kernel: Kernel) -> list[str]:
+    """Statics that tell check mode the element types of the kernel's variables."""
+    types: dict[str, set[str]] = {}
+    for buffer in kernel.buffers:
+        if buffer.symbol:
+            types.setdefault(buffer.symbol, set()).add(element_name(buffer.dtype))
+    return [
+        f'static const int tm_described{i} = (tm_gpu_describe("{name}", {found.pop()}), 0);'
+        for i, (name, found) in enumerate(types.items())
+        if len(found) == 1
     ]
 
 

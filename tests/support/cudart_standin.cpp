@@ -129,6 +129,7 @@ cudaError_t cudaGetSymbolAddress(void **pointer, const void *symbol) { return *p
 cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
 cudaError_t cudaGetLastError() { return cudaSuccess; }
 cudaError_t cudaGetDevice(int *device) { return *device = 0, cudaSuccess; }
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *) { return *attributes = {}, cudaSuccess; }
 cudaError_t cudaFuncSetAttribute(const void *, cudaFuncAttribute, int) { return cudaSuccess; }
 const char *cudaGetErrorString(cudaError_t) { return "an error"; }
 cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode) { return capturing = true, cudaSuccess; }

@@ -89,10 +89,27 @@ cudaError_t enter_extended(Door door, const cudaLaunchConfig_t *config, const vo
   return enter(request, arguments);
 }
 
-bool within(const int64_t values[3], const int64_t largest[3]) {
+template <class T>
+bool within(const T values[3], const int64_t largest[3]) {
   for (int i = 0; i < 3; ++i)
     if (values[i] < 1 || values[i] > largest[i]) return false;
   return true;
+}
+
+template <class T>
+bool is_launch(const T grid[3], const T block[3]) {
+  return within(grid, kLargestGrid) && within(block, kLargestBlock) && (int64_t)block[0] * block[1] * block[2] <= kThreads;
+}
+
+// A launch that the CUDA kernel cannot take has to fail as it does.
+bool original_takes(const tm_launch &launch) {
+  if (!is_launch(launch.grid, launch.block)) return false;
+  if (launch.shared_bytes <= kPlainShared) return true;
+  cudaFuncAttributes attributes;
+  if (cudaFuncGetAttributes(&attributes, current_request->function) == cudaSuccess)
+    return launch.shared_bytes <= (uint64_t)attributes.maxDynamicSharedSizeBytes;
+  cudaGetLastError();
+  return false;
 }
 
 }  // namespace
@@ -108,8 +125,7 @@ extern "C" {
 int tm_gpu_launch(const tm_launch *launch, const void *function, const int64_t grid[3], const int64_t block[3],
                   uint64_t shared_bytes, void **values) {
   if (!current_request || !current_request->plain || launch->cooperative) return TM_NOT_APPLICABLE;
-  if (!within(grid, kLargestGrid) || !within(block, kLargestBlock) || block[0] * block[1] * block[2] > kThreads)
-    return TM_NOT_APPLICABLE;
+  if (!is_launch(grid, block) || !original_takes(*launch)) return TM_NOT_APPLICABLE;
   if (shared_bytes > kPlainShared) {
     cudaError_t error = cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_bytes);
     if (error != cudaSuccess) {

@@ -43,6 +43,7 @@ struct Registrations {
   std::vector<Function> pending;  // not bound to a Kernel yet
   std::unordered_map<const void *, const void *> modules;  // by host function or handle
   std::unordered_map<const void *, std::vector<Variable>> variables;  // by module
+  std::unordered_map<std::string, int> elements;  // of variables, by qualified name
   std::unordered_map<const Kernel *, const void *> owners;  // host functions of kernels with internal linkage
 };
 
@@ -51,16 +52,19 @@ Registrations &registrations() {
   return all;
 }
 
-// nvcc's and other compilers' names of one entity in the same words:
-// "__nv_static_3__abc__Z1kPi", "_Z1kPi" and "_ZL1kPi" are "k(int*)"; a component
-// "_INTERNAL_…", which stands for the file, goes.
-std::string canonical(const char *name) {
+// "__nv_static_3__abc__Z1kPi" → "_Z1kPi".
+const char *without_file(const char *name) {
   constexpr char kStatic[] = "__nv_static_";
-  if (strncmp(name, kStatic, sizeof kStatic - 1) == 0) {
-    char *end;
-    unsigned long length = strtoul(name + sizeof kStatic - 1, &end, 10);
-    if (*end == '_' && length + 2 < strlen(end)) name = end + 1 + length + 1;
-  }
+  if (strncmp(name, kStatic, sizeof kStatic - 1) != 0) return name;
+  char *end;
+  unsigned long length = strtoul(name + sizeof kStatic - 1, &end, 10);
+  return *end == '_' && length + 2 < strlen(end) ? end + 1 + length + 1 : name;
+}
+
+// nvcc's and other compilers' names of one entity in the same words: "_Z1kPi" and "_ZL1kPi" are
+// "k(int*)"; a component "_INTERNAL_…", which stands for the file, goes.
+std::string canonical(const char *name) {
+  name = without_file(name);
   int status = 0;
   char *demangled = abi::__cxa_demangle(name, nullptr, nullptr, &status);
   std::string text = status == 0 && demangled ? demangled : name;
@@ -79,7 +83,13 @@ std::string without_unnamed(std::string text) {
   return text;
 }
 
-const tm_kernel_record *kept_record(const char *mangled, const Kernel *described) {
+bool is_migrated(const Kernel &kernel) {
+  for (int kind = TM_KIND_TILE; kind < kKinds; ++kind)
+    if (kernel.records[kind].load()) return true;
+  return false;
+}
+
+tm_kernel_record *kept_record(const char *mangled, const Kernel *described) {
   auto *record = new tm_kernel_record{};
   record->abi = TM_ABI_VERSION;
   record->kind = TM_KIND_KEPT;
@@ -94,13 +104,15 @@ const tm_kernel_record *kept_record(const char *mangled, const Kernel *described
   return record;
 }
 
-// A kernel that only has its own code.
+// A kernel that only has its own code; a name of its own where a migrated kernel is called the same.
 Kernel *kept_only(const Function &function) {
-  // A name of its own where a migrated kernel is called the same.
-  char *name = strdup(find_kernel_named(function.name.c_str()) ? (function.name + "#kept").c_str() : function.name.c_str());
-  tm_register_kernel(kept_record(name, nullptr));
-  Kernel *kernel = find_kernel_named(name);
-  free(name);
+  std::string name = without_file(function.name.c_str());
+  for (Kernel *known; (known = find_kernel_named(name.c_str())); name += "#kept")
+    if (!is_migrated(*known)) return known;
+  tm_kernel_record *record = kept_record(name.c_str(), nullptr);
+  tm_register_kernel(record);
+  Kernel *kernel = find_kernel_named(name.c_str());
+  record->mangled = kernel->name.c_str();
   return kernel;
 }
 
@@ -109,9 +121,7 @@ void settle(Registrations &all) {
   if (all.pending.empty()) return;
   std::unordered_map<std::string, Kernel *> migrated;
   for (Kernel *kernel : all_kernels()) {
-    bool described = false;
-    for (int kind = TM_KIND_TILE; kind < kKinds; ++kind) described |= kernel->records[kind].load() != nullptr;
-    if (!described) continue;
+    if (!is_migrated(*kernel)) continue;
     auto added = migrated.emplace(canonical(kernel->name.c_str()), kernel);
     if (!added.second) added.first->second = nullptr;  // which one it is cannot be told
   }
@@ -170,6 +180,13 @@ Kernel *kernel_of(const void *function) {
   return find_kernel(function);
 }
 
+int symbol_element(const char *name) {
+  Registrations &all = registrations();
+  std::lock_guard<std::mutex> guard(all.mutex);
+  auto found = all.elements.find(name);
+  return found == all.elements.end() ? (int)TM_ELEMENT_UNKNOWN : found->second;
+}
+
 void visit_symbols(SymbolVisitor visit, void *context) {
   if (!current_request) return;
   for (const Variable &variable : variables_of(current_request->function))
@@ -181,6 +198,12 @@ void visit_symbols(SymbolVisitor visit, void *context) {
 using namespace tile_migrate;
 
 extern "C" {
+
+void tm_gpu_describe(const char *qualified, int element) {
+  Registrations &all = registrations();
+  std::lock_guard<std::mutex> guard(all.mutex);
+  all.elements[qualified] = element;
+}
 
 void *tm_gpu_symbol(const char *qualified) {
   if (!current_request) return nullptr;

@@ -93,9 +93,8 @@ bool equal_contents(const std::vector<Region> &regions, const Contents &kept, co
   for (size_t i = 0; i < regions.size(); ++i) {
     if (kept[i] == migrated[i]) continue;
     const Region &region = regions[i];
-    int element = region.parameter < 0 || !record.parameters[region.parameter].is_pointer
-                      ? (int)TM_ELEMENT_UNKNOWN
-                      : record.parameters[region.parameter].element;
+    int element = region.element;
+    if (region.parameter >= 0 && record.parameters[region.parameter].is_pointer) element = record.parameters[region.parameter].element;
     size_t size = element_bytes(element), phase = phase_of(region, record, arguments, element);
     auto compare = [&](int as, size_t at) {
       if (same_element(as, &kept[i][at], &migrated[i][at], tolerance, found)) return;

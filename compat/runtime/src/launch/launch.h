@@ -71,6 +71,7 @@ std::string launch_summary();
 bool find_allocation(const void *pointer, void **base, size_t *bytes, int *device) __attribute__((weak));
 typedef void (*SymbolVisitor)(void *context, const char *name, void *address, size_t bytes);
 void visit_symbols(SymbolVisitor visit, void *context) __attribute__((weak));
+int symbol_element(const char *name) __attribute__((weak));  // enum tm_element
 
 }  // namespace tile_migrate
 

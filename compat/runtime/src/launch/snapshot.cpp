@@ -19,7 +19,7 @@ struct Search {
     size_t bytes;
     int device;
     if (!find_allocation || !find_allocation((const void *)pointer, &base, &bytes, &device)) return false;
-    regions->push_back(Region{(uint8_t *)base, bytes, parameter, ""});
+    regions->push_back(Region{(uint8_t *)base, bytes, parameter, "", TM_ELEMENT_UNKNOWN});
     return true;
   }
   void scan(const uint8_t *from, size_t bytes, int parameter) {
@@ -35,7 +35,7 @@ void add_symbol(void *context, const char *name, void *address, size_t bytes) {
   auto *regions = (std::vector<Region> *)context;
   for (Region &region : *regions)
     if ((uint8_t *)address >= region.base && (uint8_t *)address < region.base + region.bytes) return;
-  regions->push_back(Region{(uint8_t *)address, bytes, -1, name});
+  regions->push_back(Region{(uint8_t *)address, bytes, -1, name, symbol_element ? symbol_element(name) : (int)TM_ELEMENT_UNKNOWN});
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ struct Region {
   size_t bytes;
   int parameter;       // the first that leads here directly; -1: a symbol or a pointer in memory
   std::string symbol;  // its name
+  int element = TM_ELEMENT_UNKNOWN;  // of a symbol, where that is known
 };
 
 // Whole allocations that pointer arguments (also inside struct arguments) point into, registered
