@@ -243,7 +243,8 @@ def main() -> int:
         for name, pair in row["kernels"].items():
             if isinstance(pair, dict):
                 print(
-                    f"        {name:36} {pair['kept'] / 1e3:10.2f} us {pair['migrated'] / 1e3:10.2f} us "
+                    f"        {name:36} {pair['kept'] / 1e3:10.2f} us "
+                    f"{pair['migrated'] / 1e3:10.2f} us "
                     f"x{pair['ratio']:.2f}"
                 )
             ratios += [pair["ratio"]] if isinstance(pair, dict) else []

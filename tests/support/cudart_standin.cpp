@@ -129,6 +129,9 @@ cudaError_t cudaGetSymbolAddress(void **pointer, const void *symbol) { return *p
 cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
 cudaError_t cudaGetLastError() { return cudaSuccess; }
 cudaError_t cudaGetDevice(int *device) { return *device = 0, cudaSuccess; }
+cudaError_t cudaFuncGetParamInfo(const void *, size_t at, size_t *offset, size_t *bytes) {  // (float *, int)
+  return *offset = 8 * at, *bytes = at ? 4 : 8, at < 2 ? cudaSuccess : cudaErrorInvalidValue;
+}
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, const void *) { return *attributes = {}, cudaSuccess; }
 cudaError_t cudaFuncSetAttribute(const void *, cudaFuncAttribute, int) { return cudaSuccess; }
 const char *cudaGetErrorString(cudaError_t) { return "an error"; }

@@ -5,6 +5,7 @@ No GPU is needed: the CUDA runtime is a stand-in (``tests/support/cudart_standin
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -215,6 +216,15 @@ class TestSeam:
         wrong = run(app, MODE="check", standin_wrong="1")
         assert "check: twice, launch 1: x[3] (float32) is 8 kept, 9 as simt" in wrong.stderr
         assert wrong.stdout.splitlines()[-1] == ran.stdout.splitlines()[-1]
+
+    def test_record_saves_launches_with_their_memory(self, app: Path, tmp_path: Path) -> None:
+        run(app, MODE="record", RECORD=str(tmp_path / "saved"))
+        for name, count in (("twice", 2), ("left", 2), ("hidden", 1)):
+            folder = tmp_path / "saved" / f"{name}-1"
+            saved = json.loads((folder / "launch.json").read_text())
+            assert len(saved["arguments"]) == count
+            sizes = [r["bytes"] for r in saved["regions"]]
+            assert 32 in sizes and (folder / f"after-{sizes.index(32)}.bin").stat().st_size == 32
 
     def test_nothing_is_checked_during_a_stream_capture(self, app: Path) -> None:
         ran = run(app, "32", "capture", MODE="check")

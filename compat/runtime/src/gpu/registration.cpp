@@ -104,12 +104,25 @@ tm_kernel_record *kept_record(const char *mangled, const Kernel *described) {
   return record;
 }
 
+// Sizes are all that is known of the parameters of a kernel that is not migrated. Mode record saves
+// them, and looks for pointers in their values.
+void describe(tm_kernel_record *record, const void *host) {
+  auto &found = *new std::vector<tm_parameter>;
+  size_t offset, bytes;
+  while (cudaFuncGetParamInfo(host, found.size(), &offset, &bytes) == cudaSuccess)
+    found.push_back(tm_parameter{"", (uint32_t)bytes, 0, 1, TM_ELEMENT_UNKNOWN});
+  cudaGetLastError();
+  record->parameters = found.data();
+  record->parameter_count = (uint32_t)found.size();
+}
+
 // A kernel that only has its own code; a name of its own where a migrated kernel is called the same.
 Kernel *kept_only(const Function &function) {
   std::string name = without_file(function.name.c_str());
   for (Kernel *known; (known = find_kernel_named(name.c_str())); name += "#kept")
     if (!is_migrated(*known)) return known;
   tm_kernel_record *record = kept_record(name.c_str(), nullptr);
+  if (launches_are_synchronous()) describe(record, function.host);
   tm_register_kernel(record);
   Kernel *kernel = find_kernel_named(name.c_str());
   record->mangled = kernel->name.c_str();
