@@ -72,7 +72,10 @@ def unpacked(
         name = parameter.name
         argument = by_name.get(name)
         if argument is None:
-            lines.append(f"  {types[name]} {name} = ({types[name]})({_extent(name, emission)});")
+            extent = _extent(name, emission)
+            lines.append(f"  {types[name]} {name} = ({types[name]})({extent});")
+            if extent.startswith("tm_extent") and types[name] == "int32_t":
+                checks.append(f"{extent} <= INT32_MAX")
         elif argument.role is ArgumentRole.BUFFER:
             value = f"{argument.source}_pointer"
             lines.append(f"  {types[name]} {name} = ({types[name]}){value};")
