@@ -24,10 +24,10 @@ from hipify_tile.build.program import (
     Plan,
     compile_flags,
     is_internal,
-    run_tool,
     source_of,
     write_manifest,
 )
+from hipify_tile.build.tool import run_tool
 from hipify_tile.diagnostics.model import Diagnostic
 from hipify_tile.diagnostics.registry import diagnostic
 from hipify_tile.verify.lowering import LoweringError, tilelang_include

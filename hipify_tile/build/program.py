@@ -9,14 +9,15 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from hipify_tile.analyzer.model import KernelFact, UnitAnalysis
 from hipify_tile.build.arguments import NoObjectError
+from hipify_tile.build.kernels_only import COMPILE_FLAGS, link_kernels
 from hipify_tile.build.objects import DYNAMIC_SHARED, compile_object, entry_name, object_source
+from hipify_tile.build.tool import run_tool
 from hipify_tile.compat import include_dir
 from hipify_tile.diagnostics.model import Diagnostic
 from hipify_tile.diagnostics.registry import diagnostic
@@ -52,6 +53,7 @@ class Plan:
     host_sources: Sequence[Path] = ()
     flags: tuple[str, ...] = ()
     cxx: str = "g++"
+    kernels_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,7 @@ def build(plan: Plan) -> Built:
         if failure is not None:
             problems.append(failure)
         objects.append(made)
-    for number, host in enumerate(plan.host_sources):
+    for number, host in enumerate(() if plan.kernels_only else plan.host_sources):
         made = plan.folder / f"host{number}.o"
         failure = _compile_host(plan, host, made)
         if failure is not None:
@@ -111,7 +113,11 @@ def build(plan: Plan) -> Built:
     if problems:
         return Built(None, (), tuple(problems))
     kernels, compiled, notes = _kernels(plan, cuda, symbols)
-    failure = _link(plan, [*objects, *compiled])
+    if plan.kernels_only:
+        names = [str(o) for o in (*objects, *compiled)]
+        failure = link_kernels(plan.cxx, names, plan.output, plan.folder)
+    else:
+        failure = _link(plan, [*objects, *compiled])
     if failure is not None:
         return Built(None, kernels, (*notes, failure))
     write_manifest(plan, kernels)
@@ -161,6 +167,7 @@ def _compile_unit(
     ]
     command = [plan.cxx, *standard[-1:], *KEPT_FLAGS, f"-I{include_dir()}"]
     command += ["-include", "tm_cuda_prelude.h", *arguments, *compile_flags(plan.flags)]
+    command += COMPILE_FLAGS if plan.kernels_only else ()
     source = overlay.twin(unit.path).replace(Overlay.PLACEHOLDER, str(root))
     command += ["-x", "c++", "-c", source, "-o", str(made)]
     # Device code is compiled as for a GPU; host code that must not see the macro gets a second try.
@@ -185,17 +192,6 @@ def _compile_host(plan: Plan, path: Path, made: Path) -> Diagnostic | None:
 def compile_flags(flags: Sequence[str]) -> list[str]:
     """Return those of ``flags`` that do not only matter to the linker."""
     return [f for f in flags if not f.startswith(("-l", "-L", "-Wl,", "-shared", "-static"))]
-
-
-def run_tool(command: Sequence[str], what: str) -> Diagnostic | None:
-    """Run a compiler; return TM6003 with its errors about ``what`` unless it succeeds."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode == 0:
-        return None
-    lines = done.stderr.splitlines()
-    errors = [line for line in lines if "rror: " in line or "undefined reference" in line]
-    notes = tuple((errors or lines or ["no message"])[:5])
-    return diagnostic("TM6003", headline=f"{what}: the compiler reports errors", notes=notes)
 
 
 def _kernels(

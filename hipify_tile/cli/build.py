@@ -57,6 +57,9 @@ def build(
     arch: Annotated[
         str, typer.Option("--arch", help="GPU: sm_90 … [default: this one's]", metavar="SM")
     ] = "",
+    kernels_only: Annotated[
+        bool, typer.Option("--kernels-only", help="Leave out host code: nvcc compiles it.")
+    ] = False,
     keep_dir: Annotated[
         Path | None, typer.Option("--keep-dir", help="Leave objects here.", metavar="DIR")
     ] = None,
@@ -92,11 +95,22 @@ def build(
 
     if arch and machine is Machine.CPU:
         refuse("--arch goes with --target cuda")
+    if kernels_only and machine is Machine.CUDA:
+        refuse("--kernels-only is for the CPU: with --target cuda nvcc compiles the whole program")
 
     def run(folder: Path) -> int:
         migrate = mode is Mode.MIGRATED
         device = arch or default_arch() if machine is Machine.CUDA else None
-        return execute(request, out, folder, flags, dep_file, migrate=migrate, arch=device)
+        return execute(
+            request,
+            out,
+            folder,
+            flags,
+            dep_file,
+            migrate=migrate,
+            arch=device,
+            kernels_only=kernels_only,
+        )
 
     try:
         if keep_dir is not None:

@@ -32,10 +32,12 @@ def execute(
     *,
     migrate: bool,
     arch: str | None = None,
+    kernels_only: bool = False,
 ) -> int:
     """Build and say what each kernel is; return the exit status. Raises UsageError.
 
-    ``arch`` is a GPU's architecture (``sm_90``); None builds for the CPU.
+    ``arch`` is a GPU's architecture (``sm_90``); None builds for the CPU. ``kernels_only`` leaves
+    out the host side, which nvcc compiles.
     """
     runtime = _runtime() if arch is None else Path()
     if arch is not None:
@@ -59,6 +61,7 @@ def execute(
         runtime=runtime,
         host_sources=_host_sources(request.paths),
         flags=flags,
+        kernels_only=kernels_only,
     )
     built = build_program(plan) if arch is None else _build_for_gpu(plan, arch)
     _say(built, quiet=request.quiet)

@@ -131,8 +131,10 @@ cudaError_t find_symbol(const void *symbol, void **address, size_t *bytes);
 
 // --- kernels --------------------------------------------------------------------------------------
 
-// The mangled name that nvcc-built code registered for a host function; null if there is none.
-const char *registered_name(const void *host_function);
+// The kernel of a host function that nvcc-built code registered, and what it called it. Null with a
+// name: no code of it here, or several files have such a kernel and which is meant cannot be told.
+struct Kernel;
+Kernel *registered_kernel(const void *host_function, const char **name);
 
 }  // namespace tile_migrate
 

@@ -68,8 +68,7 @@ cudaError_t kernel_of(const void *function, Kernel **kernel) {
   if (!function) return cudaErrorInvalidDeviceFunction;
   Kernel *found = find_kernel(function);
   const char *name = nullptr;
-  if (!found && (name = registered_name(function)) && bind_host_function(function, name))
-    found = find_kernel(function);
+  if (!found) found = registered_kernel(function, &name);
   if (found && found->description()) {
     *kernel = found;
     return cudaSuccess;

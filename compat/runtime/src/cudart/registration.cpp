@@ -1,15 +1,29 @@
 // What nvcc-built objects tell the runtime when they are loaded, and the programs' variables.
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <unordered_map>
 #include <vector>
 
+#include "../launch/launch.h"
+#include "../launch/nvcc_names.h"
 #include "copy.h"
 #include "internal.h"
+#include "trace.h"
 
 namespace tile_migrate {
 
 namespace {
+
+struct Function {
+  std::string name;
+  const void *module;
+};
+
+struct Provided {
+  void *address;
+  size_t bytes;
+};
 
 struct Variable {
   std::string name;
@@ -22,9 +36,9 @@ struct Variable {
 // Filled by static constructors, before and after which anything may happen: never destroyed.
 struct Registrations {
   std::mutex mutex;
-  std::unordered_map<const void *, std::string> functions;  // by host function
-  std::unordered_map<const void *, Variable> variables;     // by host address
-  std::unordered_map<std::string, std::pair<void *, size_t>> provided;  // by name: kernels' own variables
+  std::unordered_map<const void *, Function> functions;  // by host function
+  std::unordered_map<const void *, Variable> variables;  // by host address
+  std::unordered_multimap<std::string, Provided> provided;  // by name as written: kernels' own variables
 };
 
 Registrations &registrations() {
@@ -41,13 +55,27 @@ void note_symbol(void *address, size_t bytes) {
   runtime().allocations.add(allocation);
 }
 
+// Under the mutex. The kernels' variable of that name; null if there is none, or if several files have
+// one and which is meant cannot be told.
+const Provided *provided_for(const Registrations &all, const Variable &variable, bool *ambiguous) {
+  const auto range = all.provided.equal_range(without_unnamed(canonical_name(variable.name.c_str())));
+  *ambiguous = range.first != range.second && std::next(range.first) != range.second;
+  return range.first == range.second || *ambiguous || range.first->second.bytes != variable.bytes
+             ? nullptr
+             : &range.first->second;
+}
+
 // Under the mutex. A variable that no kernel's code provides gets zeroed memory of its own.
 cudaError_t settle(Registrations &all, Variable &variable) {
-  const auto found = all.provided.find(variable.name);
-  if (found != all.provided.end()) {
-    variable.address = found->second.first;
+  bool ambiguous = false;
+  if (const Provided *found = provided_for(all, variable, &ambiguous)) {
+    variable.address = found->address;
     note_symbol(variable.address, variable.bytes);
+  } else if (ambiguous) {
+    trace_note("variable that several files have", variable.name.c_str());
+    return cudaErrorInvalidSymbol;
   } else if (!variable.address) {
+    trace_note("variable that no kernel's code has", variable.name.c_str());
     variable.address = std::calloc(1, variable.bytes ? variable.bytes : 1);
     if (!variable.address) return cudaErrorMemoryAllocation;
     note_symbol(variable.address, variable.bytes);
@@ -56,13 +84,46 @@ cudaError_t settle(Registrations &all, Variable &variable) {
   return cudaSuccess;
 }
 
+std::string file_of(const Kernel &kernel) { return kernel.source.substr(0, kernel.source.rfind(':')); }
+
+// Under the mutex. The kernels that a name of nvcc's may mean: several files may have a static one.
+std::vector<Kernel *> kernels_called(const std::string &name) {
+  if (Kernel *exact = find_kernel_named(name.c_str())) return {exact};
+  const std::string wanted = canonical_name(name.c_str());
+  std::vector<Kernel *> found;
+  for (Kernel *kernel : all_kernels())
+    if (canonical_name(kernel->name.c_str()) == wanted) found.push_back(kernel);
+  return found;
+}
+
+// Under the mutex. Of several, the one from a file that the module's other kernels are from too.
+Kernel *kernel_for(const Registrations &all, const Function &function) {
+  const std::vector<Kernel *> candidates = kernels_called(function.name);
+  if (candidates.size() == 1) return candidates[0];
+  Kernel *chosen = nullptr;
+  for (Kernel *candidate : candidates) {
+    const bool fits = std::any_of(all.functions.begin(), all.functions.end(), [&](const auto &other) {
+      if (other.second.module != function.module) return false;
+      const std::vector<Kernel *> same = kernels_called(other.second.name);
+      return same.size() == 1 && file_of(*same[0]) == file_of(*candidate);
+    });
+    if (fits && chosen) return nullptr;
+    if (fits) chosen = candidate;
+  }
+  return chosen;
+}
+
 }  // namespace
 
-const char *registered_name(const void *host_function) {
+Kernel *registered_kernel(const void *host_function, const char **name) {
   Registrations &all = registrations();
   std::lock_guard<std::mutex> guard(all.mutex);
   const auto found = all.functions.find(host_function);
-  return found == all.functions.end() ? nullptr : found->second.c_str();
+  if (found == all.functions.end()) return nullptr;
+  *name = found->second.name.c_str();
+  Kernel *kernel = kernel_for(all, found->second);
+  if (kernel) bind_address(host_function, *kernel);
+  return kernel;
 }
 
 cudaError_t find_symbol(const void *symbol, void **address, size_t *bytes) {
@@ -96,7 +157,7 @@ void visit_symbols(SymbolVisitor visit, void *context) {
   {
     Registrations &known = registrations();
     std::lock_guard<std::mutex> guard(known.mutex);
-    for (const auto &entry : known.provided) all[entry.second.first] = {entry.first, entry.second.second};
+    for (const auto &entry : known.provided) all[entry.second.address] = {entry.first, entry.second.bytes};
     for (const auto &entry : known.variables)
       if (entry.second.address) all[entry.second.address] = {entry.second.name, entry.second.bytes};
   }
@@ -112,9 +173,9 @@ TM_EXPORT int tm_register_variable(const char *name, void *address, uint64_t byt
   if (!name || !address) return cudaErrorInvalidValue;
   Registrations &all = registrations();
   std::lock_guard<std::mutex> guard(all.mutex);
-  all.provided[name] = {address, size_t(bytes)};
+  all.provided.emplace(name, Provided{address, size_t(bytes)});
   for (auto &entry : all.variables)
-    if (entry.second.name == name && entry.second.managed) *entry.second.managed = address;
+    if (entry.second.managed && entry.second.address) settle(all, entry.second);
   return cudaSuccess;
 }
 
@@ -145,12 +206,12 @@ TM_EXPORT char __cudaInitModule(void **module) {
   return 1;
 }
 
-TM_EXPORT void __cudaRegisterFunction(void **, const char *host_function, char *, const char *name, int, uint3 *,
+TM_EXPORT void __cudaRegisterFunction(void **module, const char *host_function, char *, const char *name, int, uint3 *,
                                       uint3 *, dim3 *, dim3 *, int *) {
   leave(Api::__cudaRegisterFunction, cudaSuccess);
   Registrations &all = registrations();
   std::lock_guard<std::mutex> guard(all.mutex);
-  all.functions[host_function] = name;
+  all.functions[host_function] = Function{name, module};
 }
 
 TM_EXPORT void __cudaRegisterVar(void **module, char *host_variable, char *, const char *name, int, size_t bytes, int,
