@@ -72,11 +72,22 @@ def build(
     return Path(made["app"])
 
 
-def run(app: Path, folder: Path, *args: str, timeout: float = 120, **switches: str) -> Ran:
-    """Run ``app`` with ``TILE_MIGRATE_<switch>`` set and nothing of Python or CUDA in reach."""
+def run(
+    app: Path,
+    folder: Path,
+    *args: str,
+    timeout: float = 120,
+    loader: dict[str, str] | None = None,
+    **switches: str,
+) -> Ran:
+    """Run ``app`` with ``TILE_MIGRATE_<switch>`` set and nothing of Python or CUDA in reach.
+
+    ``loader`` is further environment.
+    """
     trace = folder / f"trace-{os.urandom(4).hex()}.jsonl"
     environment = {
         "PATH": "",
+        **(loader or {}),
         "TILE_MIGRATE_TRACE": str(trace),
         **{f"TILE_MIGRATE_{key}": value for key, value in switches.items()},
     }
