@@ -28,6 +28,6 @@ struct __nv_fp8x4_e4m3 {
   __host__ __device__ explicit __nv_fp8x4_e4m3(float4);
   __host__ __device__ explicit operator float4() const;
 };
-TM_FN __nv_fp8_storage_t __nv_cvt_float_to_fp8(float v, __nv_saturation_t s, __nv_fp8_interpretation_t i) TM_IS(tm_trap();)
-TM_FN __half_raw __nv_cvt_fp8_to_halfraw(__nv_fp8_storage_t v, __nv_fp8_interpretation_t i) TM_IS(tm_trap();)
+TM_FN __nv_fp8_storage_t __nv_cvt_float_to_fp8(float v, __nv_saturation_t s, __nv_fp8_interpretation_t i) TM_IS(tm_refuse(__func__);)
+TM_FN __half_raw __nv_cvt_fp8_to_halfraw(__nv_fp8_storage_t v, __nv_fp8_interpretation_t i) TM_IS(tm_refuse(__func__);)
 #endif

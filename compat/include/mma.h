@@ -17,12 +17,12 @@ enum layout_t { mem_row_major, mem_col_major };
 namespace precision { struct tf32 {}; struct u4 {}; struct s4 {}; struct b1 {}; }
 template <class Use, int m, int n, int k, class T, class Layout = void>
 struct fragment { enum { num_elements = m * n / 32 }; T x[num_elements]; };
-template <class F, class V> TM_FN void fill_fragment(F &fragment, const V &value) TM_IS(tm_trap();)
-template <class F, class T> TM_FN void load_matrix_sync(F &fragment, const T *p, unsigned stride) TM_IS(tm_trap();)
-template <class F, class T> TM_FN void load_matrix_sync(F &fragment, const T *p, unsigned stride, layout_t layout) TM_IS(tm_trap();)
-template <class F, class T> TM_FN void store_matrix_sync(T *p, const F &fragment, unsigned stride, layout_t layout) TM_IS(tm_trap();)
-template <class D, class A, class B, class C> TM_FN void mma_sync(D &d, const A &a, const B &b, const C &c, bool saturate = false) TM_IS(tm_trap();)
-TM_FN float __float_to_tf32(float v) TM_IS(tm_trap();)
+template <class F, class V> TM_FN void fill_fragment(F &fragment, const V &value) TM_IS(tm_refuse(__func__);)
+template <class F, class T> TM_FN void load_matrix_sync(F &fragment, const T *p, unsigned stride) TM_IS(tm_refuse(__func__);)
+template <class F, class T> TM_FN void load_matrix_sync(F &fragment, const T *p, unsigned stride, layout_t layout) TM_IS(tm_refuse(__func__);)
+template <class F, class T> TM_FN void store_matrix_sync(T *p, const F &fragment, unsigned stride, layout_t layout) TM_IS(tm_refuse(__func__);)
+template <class D, class A, class B, class C> TM_FN void mma_sync(D &d, const A &a, const B &b, const C &c, bool saturate = false) TM_IS(tm_refuse(__func__);)
+TM_FN float __float_to_tf32(float v) TM_IS(tm_refuse(__func__);)
 }  // namespace wmma
 }  // namespace nvcuda
 #endif

@@ -40,10 +40,17 @@ unsigned tm_active_mask(void);
 unsigned tm_lane_id(void);
 void tm_yield(void);
 void tm_trap(void) __attribute__((noreturn));
+// Tells once on stderr which device function programs cannot call; the block executor has none.
+void tm_tell_refused(const char *what) __attribute__((weak));
 void tm_exit_thread(void) __attribute__((noreturn));
 long long tm_clock(void);
 void *tm_dynamic_shared(void);
 unsigned tm_dynamic_shared_size(void);
+}
+// What is declared so that it is found, but does not execute, ends the launch.
+__attribute__((noreturn)) static inline void tm_refuse(const char *what) {
+  if (tm_tell_refused) tm_tell_refused(what);
+  tm_trap();
 }
 #endif
 

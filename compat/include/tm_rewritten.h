@@ -70,7 +70,7 @@
       ::tile_migrate::dynamic_shared();                             \
   (void)name;
 // PTX cannot run here: the launch fails when a thread reaches it.
-#define TM_DEVICE_ASM(...) tm_trap()
+#define TM_DEVICE_ASM(...) tm_refuse("inline PTX")
 
 namespace tile_migrate {
 

@@ -4,7 +4,7 @@
 #include "tm_executor_device.h"
 #include "tm_runtime_types.h"
 #ifndef TM_CLANG_CUDA
-#define TM_NOT_EXECUTABLE TM_IS(tm_trap();)
+#define TM_NOT_EXECUTABLE TM_IS(tm_refuse(__func__);)
 #else
 #define TM_NOT_EXECUTABLE ;
 #endif

@@ -36,6 +36,8 @@ def program(engine_objects: list[Path], tmp_path_factory: pytest.TempPathFactory
 def test_case(program: Path, case: str) -> None:
     result = run_case(program, case)
     assert result.returncode == 0, result.stderr
+    if case == "faults":
+        assert result.stderr.count("a kernel uses curand_init, which does not execute here") == 1
 
 
 @pytest.mark.parametrize("case", ["barriers", "atomics", "grids", "faults"])

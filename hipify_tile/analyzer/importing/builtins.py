@@ -69,7 +69,7 @@ _CONVERTED = {"float": F32, "double": F64, "int": I32, "uint": U32, "ll": I64, "
 _ROUND_TO_INT = {"_rn": "nearbyint", "_rz": "trunc", "_rd": "floor", "_ru": "ceil"}
 _REFUSED: tuple[tuple[str, str], ...] = (
     (r"__syncthreads_(count|and|or)|__syncwarp|__shfl|__ballot|__any|__all|__activemask", "TM1105"),
-    (r"__reduce_\w+_sync|__match_|__lane_id", "TM1105"),
+    (r"__reduce_\w+_sync|__match_|__lane_id|__barrier_sync", "TM1105"),
     (r"tex[123]D|tex\w*fetch|surf[123]D|__tex", "TM1107"),
     (r"v?f?printf|puts|putchar|__assert|assert|__assertfail|__trap|__brkpt|abort|exit", "TM1108"),
     (r"malloc|free|calloc|cudaMalloc|cudaFree|operator (new|delete)|cudaDevice", "TM1110"),
@@ -83,7 +83,7 @@ class Builtins(Expressions):
         """Import a call of a known function; None when ``callee`` is not known."""
         name = callee.spelling
         arguments = list(cursor.get_arguments())
-        if name == "__syncthreads":
+        if name == "__syncthreads" or (name == "__barrier_sync" and self._is_zero(arguments[0])):
             self.emit(Barrier(self.span_of(cursor)))
             return VoidValue()
         if name in _NOTHING:
@@ -116,6 +116,10 @@ class Builtins(Expressions):
         if name in ("sincos", "sincosf", "__sincosf"):
             return self._sincos(cursor, arguments, fast=name.startswith("__"))
         return self._operation(cursor, name, callee, arguments)
+
+    def _is_zero(self, cursor: Any) -> bool:
+        value = as_expr(self.rvalue(cursor))
+        return isinstance(value, Const) and value.value == 0
 
     def _namespace(self, callee: Any) -> str:
         parent = callee.semantic_parent

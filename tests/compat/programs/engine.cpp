@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "cooperative_groups.h"
+#include "curand_kernel.h"
 #include "cuda_fp16.h"
 
 namespace cg = cooperative_groups;
@@ -86,6 +87,13 @@ __global__ void divergent() {
   if (threadIdx.x < 16) __syncwarp();
   else __syncthreads();
 }
+__global__ void barrier(int *out, unsigned id) {
+  __shared__ int shared[64];
+  shared[threadIdx.x] = threadIdx.x;
+  __barrier_sync(id);
+  out[threadIdx.x] = shared[63 - threadIdx.x];
+}
+__global__ void generator(curandState *state) { curand_init(1, 2, 3, state); }
 __global__ void own_mask() { __shfl_sync(1u, 0, 0); }
 __global__ void nested() { tm_push_configuration(1, 1, 1, 1, 1, 1, 0, nullptr); }
 __global__ void grid_sync(int *data, int *bad) {
@@ -181,7 +189,7 @@ static void division() {
 
 static void faults() {
   std::vector<int> x(kThreads, 1);
-  int sum = 0;
+  int sum = 0, reversed[64] = {};
   for (int round = 0; round < 3; ++round) {
     CHECK(run<write_at>(shape(4, 32), (int *)nullptr) == 700);
     CHECK(run_flagged<write_at>(TM_KERNEL_NO_BARRIER, shape(4, 32), (int *)8) == 700);
@@ -192,6 +200,9 @@ static void faults() {
     CHECK(run<deep>(shape(1, 2), 0) == 714);
     CHECK(run<divergent>(shape(1, 32)) == 719);
     CHECK(run<nested>(shape(1, 1)) == 801);
+    CHECK(run<generator>(shape(4, 32), (curandState *)nullptr) == 719);
+    CHECK(run<barrier>(shape(1, 64), x.data(), 1u) == 719);
+    CHECK(run<barrier>(shape(1, 64), reversed, 0u) == 0 && reversed[0] == 63 && reversed[63] == 0);
     CHECK(run<tree>(shape(1, kThreads), x.data(), &sum) == 0);
   }
   CHECK(sum == 3 * (int)kThreads);

@@ -1,6 +1,10 @@
 // The seam's doors of rewritten launches: `k<<<…>>>(x)` became a push and a call of k on the host.
 #include <stdio.h>
 
+#include <mutex>
+#include <set>
+#include <string>
+
 #include "../engine/engine.h"
 #include "launch.h"
 
@@ -35,6 +39,14 @@ int tm_push_configuration(uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, ui
   }
   pushed.push_back(Configuration{{gx, gy, gz}, {bx, by, bz}, shared_bytes, stream});
   return 0;
+}
+
+void tm_tell_refused(const char *what) {
+  static std::mutex telling;
+  static std::set<std::string> told;
+  std::lock_guard<std::mutex> lock(telling);
+  if (told.insert(what).second)
+    fprintf(stderr, "tile-migrate: a kernel uses %s, which does not execute here: its launch fails\n", what);
 }
 
 int tm_launch_pushed(const void *host_function, void **arguments) {
