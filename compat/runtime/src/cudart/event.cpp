@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "../engine/engine.h"
 #include "capture.h"
 #include "internal.h"
 
@@ -181,6 +182,7 @@ TM_EXPORT cudaError_t cudaEventSynchronize(cudaEvent_t event) {
       place = found->place;
     }
     Stream::wait(place, true);
+    flush_device_output();
     return device_fault();
   });
 }

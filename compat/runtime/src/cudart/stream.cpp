@@ -4,6 +4,7 @@
 #include <system_error>
 #include <thread>
 
+#include "../engine/engine.h"
 #include "capture.h"
 #include "internal.h"
 
@@ -182,6 +183,7 @@ void synchronize(Device &device) {
       if (const std::shared_ptr<Stream> stream = weak.lock()) tickets.push_back(stream->last());
   }
   for (const Ticket &ticket : tickets) Stream::wait(ticket, true);
+  flush_device_output();
 }
 
 void report_fault(Device &device, cudaError_t error) noexcept {
@@ -296,7 +298,9 @@ cudaError_t submit(cudaStream_t handle, std::shared_ptr<const Operation> operati
     const cudaError_t error = capture_operation(*stream, operation, wait, &taken);
     if (taken || error != cudaSuccess) return error;
   }
-  return stream->submit(std::move(operation), wait);
+  const cudaError_t error = stream->submit(std::move(operation), wait);
+  if (wait) flush_device_output();
+  return error;
 }
 
 cudaError_t add_callback(cudaStream_t handle, cudaStreamCallback_t function, void *data) {

@@ -1,4 +1,5 @@
 // The stream functions.
+#include "../engine/engine.h"
 #include "capture.h"
 #include "internal.h"
 
@@ -64,6 +65,7 @@ TM_EXPORT cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
       const cudaError_t error = capture_forbids_wait(on);
       if (error != cudaSuccess) return error;
       on.synchronize();
+      flush_device_output();
       return cudaError_t(on.device.fault.load());
     });
   });

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <atomic>
 #include <mutex>
 #include <string>
 
@@ -22,6 +23,7 @@ constexpr size_t kBufferBytes = 1 << 20;  // cudaLimitPrintfFifoSize; more is wr
 struct Output {
   std::mutex text_mutex, write_mutex;  // write before text
   std::string text;
+  std::atomic<bool> waiting{false};
 };
 
 // Never destroyed: kernels may still print while the process exits.
@@ -53,6 +55,7 @@ void append(const char *text, size_t bytes) {
   {
     std::lock_guard<std::mutex> lock(o.text_mutex);
     o.text.append(text, bytes);
+    o.waiting.store(true, std::memory_order_release);
     full = o.text.size() > kBufferBytes;
   }
   if (full) flush_device_output();
@@ -81,10 +84,12 @@ __attribute__((destructor)) void flush_at_exit() { flush_device_output(); }
 
 void flush_device_output() {
   Output &o = output();
+  if (!o.waiting.load(std::memory_order_acquire)) return;
   std::lock_guard<std::mutex> writing(o.write_mutex);
   std::string text;
   {
     std::lock_guard<std::mutex> lock(o.text_mutex);
+    o.waiting.store(false, std::memory_order_relaxed);
     text.swap(o.text);
   }
   if (!text.empty()) fwrite(text.data(), 1, text.size(), stdout);
