@@ -14,7 +14,7 @@ from functools import cache
 from itertools import islice, pairwise
 from pathlib import Path
 
-from hipify_tile.analyzer.inventory_text import Include, includes
+from hipify_tile.analyzer.inventory_text import Include, include_folders, includes
 from hipify_tile.compat import include_dir
 
 _INDEX_LIMIT = 20000
@@ -101,18 +101,6 @@ class IncludeGraph:
             if str(p).endswith(suffix)
         }
         return matches.pop() if len(matches) == 1 else None
-
-
-def include_folders(args: tuple[str, ...]) -> list[str]:
-    """Return the include folders of clang-ready arguments, in order."""
-    folders: list[str] = []
-    it = iter(args)
-    for arg in it:
-        if arg in ("-isystem", "-iquote", "-idirafter"):
-            folders.append(next(it, ""))
-        elif arg.startswith("-I"):
-            folders.append(arg[2:] or next(it, ""))
-    return folders
 
 
 def forced_includes(args: tuple[str, ...]) -> list[str]:

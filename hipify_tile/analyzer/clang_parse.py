@@ -21,7 +21,7 @@ from clang import cindex
 from clang.cindex import Index, TranslationUnit
 
 from hipify_tile.analyzer.clang import diagnostic_text, file_line, file_offset
-from hipify_tile.analyzer.inventory_text import includes
+from hipify_tile.analyzer.inventory_text import include_folders, includes, joined
 from hipify_tile.analyzer.model import CompileUnit
 from hipify_tile.compat import include_dir
 from hipify_tile.diagnostics.model import Diagnostic, Label
@@ -140,12 +140,14 @@ def parse(unit: CompileUnit, *, cache_dir: Path | None) -> ParsedUnit:
     headers = system_headers()
     shim = ("-isystem", str(include_dir()))
     args = [*base_args(headers), *_safe_user_args(unit.args)]
+    respelled = list(_respelled(unit, source))
     best: ParsedUnit | None = None
     for group, attempt in _preludes(unit, source, headers, cache_dir):
         try:
             tu = _index().parse(
                 unit.path,
                 args=[*args, *shim, *attempt],
+                unsaved_files=respelled,
                 options=_KEEP_GOING | _RECORD_MACROS,
             )
         except cindex.TranslationUnitLoadError:
@@ -159,6 +161,24 @@ def parse(unit: CompileUnit, *, cache_dir: Path | None) -> ParsedUnit:
     if best is None:
         raise ParseFailed(unit.path)
     return best
+
+
+def _respelled(unit: CompileUnit, source: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield the unit's own files that clang has to read in another spelling, offsets kept."""
+    folders = [Path(unit.directory, folder) for folder in include_folders(unit.args)]
+    pending, seen = [(Path(unit.path), source)], {unit.path}
+    while pending:
+        path, text = pending.pop()
+        changed = joined(text)
+        if changed != text:
+            yield str(path), changed
+        for include in includes(text):
+            for folder in (path.parent, *folders) if include.quoted else ():
+                name = os.path.normpath(folder / include.name)
+                if name not in seen and Path(name).is_file():
+                    seen.add(name)
+                    pending.append((Path(name), Path(name).read_bytes()))
+                    break
 
 
 def _may_be_ours(error: Diagnostic, group: tuple[str, ...]) -> bool:

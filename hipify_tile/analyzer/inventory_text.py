@@ -28,7 +28,8 @@ _NOT_NEWLINE = re.compile(rb"[^\r\n]")
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
 _DIRECTIVE = re.compile(rb"^[ \t]*#(?:[^\n\\]|\\\r?\n|\\.)*", re.MULTILINE)
 _GLOBAL = re.compile(rb"\b__global__\b")
-_LAUNCH = re.compile(rb"<<<")
+_LAUNCH = re.compile(rb"<<[ \t]*<")
+_APART = re.compile(rb"(<<|>>)([ \t]+)(<|>)")
 _DEVICE = re.compile(rb"\b(?:__global__|__device__|__shared__|__constant__)\b")
 _API = re.compile(
     rb"\b(?:cuda|cublas|cublasLt|nccl|curand|cufft|cusparse|cusolver|cudnn)[A-Z]\w*\s*\("
@@ -39,6 +40,21 @@ _API = re.compile(
 def blank(source: bytes) -> bytes:
     """Return ``source``, same length and lines, with comments and literals turned to spaces."""
     return _SKIP.sub(lambda m: _NOT_NEWLINE.sub(b" ", m.group()), source)
+
+
+def joined(source: bytes) -> bytes:
+    """Return ``source``, same length, with launches that are spelled apart as clang reads them.
+
+    ``k << <g, b >> >(x)``, as some formatters write, → ``k <<< g, b >>> (x)``.
+    """
+    if re.search(rb"<<[ \t]+<", source) is None:
+        return source
+    blanked = blank(source)
+    result = bytearray(source)
+    for match in _APART.finditer(blanked):
+        if match[1][:1] == match[3]:
+            result[match.start() : match.end()] = match[1] + match[3] + match[2]
+    return bytes(result)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +70,18 @@ def includes(source: bytes) -> Iterator[Include]:
     for match in _INCLUDE.finditer(source):
         quoted = match[1] is not None
         yield Include((match[1] if quoted else match[2]).decode("utf-8", "surrogateescape"), quoted)
+
+
+def include_folders(args: tuple[str, ...]) -> list[str]:
+    """Return the include folders of clang-ready arguments, in order."""
+    folders: list[str] = []
+    it = iter(args)
+    for arg in it:
+        if arg in ("-isystem", "-iquote", "-idirafter"):
+            folders.append(next(it, ""))
+        elif arg.startswith("-I"):
+            folders.append(arg[2:] or next(it, ""))
+    return folders
 
 
 def is_binary(source: bytes) -> bool:
@@ -82,7 +110,7 @@ def kernel_words(blanked: bytes) -> tuple[int, ...]:
 
 
 def launch_words(blanked: bytes) -> tuple[int, ...]:
-    """Return the byte offsets of ``<<<``."""
+    """Return the byte offsets of ``<<<``, also where it is spelled ``<< <``."""
     return tuple(m.start() for m in _LAUNCH.finditer(blanked))
 
 

@@ -15,6 +15,8 @@ from hipify_tile.rewriter.emit.host import HostRewrite, rewrite_host
 LAUNCHES = [
     ("k<<<g, b>>>(x);", "TM_LAUNCH((k), (g, b), (x))"),
     ("k<float, 4><<<g, b, 0, s>>>(x, y);", "TM_LAUNCH((k<float, 4>), (g, b, 0, s), (x, y))"),
+    ("k << <g, b, 0, s >> >(x);", "TM_LAUNCH((k ), (g, b, 0, s ), (x))"),
+    ("k<4> <<  < g, b>>  > (x, n >> 1);", "TM_LAUNCH((k<4> ), ( g, b), (x, n >> 1))"),
     ("ns::k<<<1, 1>>> (x);", "TM_LAUNCH((ns::k), (1, 1), (x))"),
     ("::k<<<1, 1>>>();", "TM_LAUNCH((::k), (1, 1), ())"),
     ("if (n) k<<<1, 1>>>(x);", "if (n) TM_LAUNCH((k), (1, 1), (x))"),

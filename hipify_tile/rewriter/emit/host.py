@@ -122,12 +122,12 @@ class _FileRewriter:
             if found.callee is None or found.arguments is None:
                 # `#define CONFIGURED(g, b) <<<g, b>>>`
                 note = b"TM_CONFIGURATION( /* tile-migrate: <<< */ "
-                yield Edit(found.open, found.open + 3, note, "configuration")
-                yield Edit(found.close, found.close + 3, b")", "configuration")
+                yield Edit(found.open, found.opened, note, "configuration")
+                yield Edit(found.close, found.closed, b")", "configuration")
                 continue
             yield Edit(found.callee, found.callee, b"TM_LAUNCH((", "launch")
-            yield Edit(found.open, found.open + 3, b"), (", "launch")
-            between = self.source[found.close + 3 : found.arguments]
+            yield Edit(found.open, found.opened, b"), (", "launch")
+            between = self.source[found.closed : found.arguments]
             yield Edit(found.close, found.arguments, b")," + (between or b" "), "launch")
             yield Edit(found.end, found.end, b") /* tile-migrate: <<<>>> */", "launch")
 
