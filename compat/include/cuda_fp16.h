@@ -34,6 +34,20 @@ static inline double tm_sticky_fma(double a, double b, double c) {
   }
   return sum;
 }
+enum { TM_DOWN, TM_UP, TM_TO_ZERO };
+static inline unsigned short tm_half_towards(double value, int direction) {
+  unsigned short bits = tm_half_bits(value);
+  double rounded = tm_half_value(bits);
+  bool negative = bits & 0x8000u;
+  if (direction == TM_TO_ZERO) direction = negative ? TM_UP : TM_DOWN;
+  if (direction == TM_DOWN && rounded > value) return negative ? bits + 1 : bits - 1;
+  if (direction == TM_UP && rounded < value) return negative ? bits - 1 : bits + 1;
+  return bits;
+}
+// What a conversion to a narrower integer gives: clamped, 0 for NaN.
+static inline double tm_clamped(double value, double low, double high) {
+  return value != value ? 0.0 : value < low ? low : value > high ? high : value;
+}
 #endif
 
 struct __half_raw { unsigned short x; };
@@ -92,6 +106,14 @@ struct __half2_raw { unsigned short x, y; };
   TM_FN TYPE __habs(TYPE a) TM_IS(a.__x &= 0x7fffu; return a;)                                     \
   TM_FN TYPE __hfma(TYPE a, TYPE b, TYPE c)                                                        \
       TM_IS(return TYPE(tm_sticky_fma((float)a, (float)b, (float)c));)                             \
+  TM_FN TYPE tm_saturate(TYPE a)                                                                   \
+      TM_IS(return (float)a > 0.0f ? (float)a < 1.0f ? a : TYPE(1.0f) : TYPE(0.0f);)               \
+  TM_FN TYPE __hadd_sat(TYPE a, TYPE b) TM_IS(return tm_saturate(a + b);)                          \
+  TM_FN TYPE __hsub_sat(TYPE a, TYPE b) TM_IS(return tm_saturate(a - b);)                          \
+  TM_FN TYPE __hmul_sat(TYPE a, TYPE b) TM_IS(return tm_saturate(a * b);)                          \
+  TM_FN TYPE __hfma_sat(TYPE a, TYPE b, TYPE c) TM_IS(return tm_saturate(__hfma(a, b, c));)        \
+  TM_FN TYPE __hfma_relu(TYPE a, TYPE b, TYPE c)                                                   \
+      TM_IS(TYPE r = __hfma(a, b, c); return (float)r <= 0.0f ? TYPE(0.0f) : r;)                   \
   TM_FN bool __heq(TYPE a, TYPE b) TM_IS(return a == b;)                                           \
   TM_FN bool __hne(TYPE a, TYPE b) TM_IS(return a != b;)                                           \
   TM_FN bool __hlt(TYPE a, TYPE b) TM_IS(return a < b;)                                            \
@@ -123,6 +145,13 @@ struct __half2_raw { unsigned short x, y; };
   TM_FN TYPE atomicAdd(TYPE *address, TYPE value)                                                  \
       TM_IS(return tm_atomic_update(address, [value](TYPE old) -> TYPE { return old + value; });)
 
+#define TM_EACH(PAIR, NAME, OF_ONE) TM_FN PAIR NAME(PAIR a) TM_IS(return PAIR(OF_ONE(a.x), OF_ONE(a.y));)
+// 1 or 0 of each element, and whether both elements compare.
+#define TM_PAIRED(PAIR, TYPE, NAME, OP)                                                            \
+  TM_FN PAIR __h##NAME##2(PAIR a, PAIR b)                                                          \
+      TM_IS(return PAIR(TYPE(a.x OP b.x ? 1.0f : 0.0f), TYPE(a.y OP b.y ? 1.0f : 0.0f));)          \
+  TM_FN bool __hb##NAME##2(PAIR a, PAIR b) TM_IS(return a.x OP b.x && a.y OP b.y;)
+
 #define TM_NARROW2(PAIR, TYPE)                                                                     \
   struct __attribute__((aligned(4))) PAIR {                                                        \
     TYPE x, y;                                                                                     \
@@ -145,6 +174,30 @@ struct __half2_raw { unsigned short x, y; };
       TM_IS(return PAIR(__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y));)                            \
   TM_FN PAIR __hmax2(PAIR a, PAIR b) TM_IS(return PAIR(__hmax(a.x, b.x), __hmax(a.y, b.y));)       \
   TM_FN PAIR __hmin2(PAIR a, PAIR b) TM_IS(return PAIR(__hmin(a.x, b.x), __hmin(a.y, b.y));)       \
+  TM_PAIRED(PAIR, TYPE, eq, ==)                                                                    \
+  TM_PAIRED(PAIR, TYPE, ne, !=)                                                                    \
+  TM_PAIRED(PAIR, TYPE, lt, <)                                                                     \
+  TM_PAIRED(PAIR, TYPE, le, <=)                                                                    \
+  TM_PAIRED(PAIR, TYPE, gt, >)                                                                     \
+  TM_PAIRED(PAIR, TYPE, ge, >=)                                                                    \
+  TM_EACH(PAIR, __hisnan2, __hisnan) TM_EACH(PAIR, h2rcp, hrcp) TM_EACH(PAIR, h2rsqrt, hrsqrt)     \
+  TM_EACH(PAIR, h2log, hlog) TM_EACH(PAIR, h2log2, hlog2) TM_EACH(PAIR, h2log10, hlog10)           \
+  TM_EACH(PAIR, h2exp2, hexp2) TM_EACH(PAIR, h2exp10, hexp10) TM_EACH(PAIR, h2sin, hsin)           \
+  TM_EACH(PAIR, h2cos, hcos) TM_EACH(PAIR, h2floor, hfloor) TM_EACH(PAIR, h2ceil, hceil)           \
+  TM_EACH(PAIR, h2rint, hrint) TM_EACH(PAIR, h2trunc, htrunc)                                      \
+  TM_FN PAIR __hadd2_rn(PAIR a, PAIR b) TM_IS(return a + b;)                                       \
+  TM_FN PAIR __hsub2_rn(PAIR a, PAIR b) TM_IS(return a - b;)                                       \
+  TM_FN PAIR __hmul2_rn(PAIR a, PAIR b) TM_IS(return a * b;)                                       \
+  TM_FN PAIR __hadd2_sat(PAIR a, PAIR b)                                                           \
+      TM_IS(return PAIR(__hadd_sat(a.x, b.x), __hadd_sat(a.y, b.y));)                              \
+  TM_FN PAIR __hmul2_sat(PAIR a, PAIR b)                                                           \
+      TM_IS(return PAIR(__hmul_sat(a.x, b.x), __hmul_sat(a.y, b.y));)                              \
+  TM_FN PAIR __hfma2_sat(PAIR a, PAIR b, PAIR c)                                                   \
+      TM_IS(return PAIR(__hfma_sat(a.x, b.x, c.x), __hfma_sat(a.y, b.y, c.y));)                    \
+  TM_FN PAIR __hfma2_relu(PAIR a, PAIR b, PAIR c)                                                  \
+      TM_IS(return PAIR(__hfma_relu(a.x, b.x, c.x), __hfma_relu(a.y, b.y, c.y));)                  \
+  TM_FN PAIR __lows2half2(PAIR a, PAIR b) TM_IS(return PAIR(a.x, b.x);)                            \
+  TM_FN PAIR __highs2half2(PAIR a, PAIR b) TM_IS(return PAIR(a.y, b.y);)                           \
   TM_FN PAIR h2exp(PAIR a) TM_IS(return PAIR(hexp(a.x), hexp(a.y));)                               \
   TM_FN PAIR h2sqrt(PAIR a) TM_IS(return PAIR(hsqrt(a.x), hsqrt(a.y));)                            \
   TM_SHUFFLES(PAIR)                                                                                \
@@ -173,12 +226,27 @@ TM_FN __half __double2half(double v) TM_IS(return __half(v);)
 TM_FN float __half2float(__half v) TM_IS(return (float)v;)
 TM_FN __half __int2half_rn(int v) TM_IS(return __half(v);)
 TM_FN __half __uint2half_rn(unsigned v) TM_IS(return __half(v);)
+TM_FN __half __ushort_as_half(unsigned short v) TM_IS(__half h; h.__x = v; return h;)
+TM_FN __half __float2half_rd(float v) TM_IS(return __ushort_as_half(tm_half_towards(v, TM_DOWN));)
+TM_FN __half __float2half_ru(float v) TM_IS(return __ushort_as_half(tm_half_towards(v, TM_UP));)
+TM_FN __half __float2half_rz(float v) TM_IS(return __ushort_as_half(tm_half_towards(v, TM_TO_ZERO));)
+TM_FN __half __short2half_rn(short v) TM_IS(return __half(v);)
+TM_FN __half __ushort2half_rn(unsigned short v) TM_IS(return __half(v);)
+TM_FN __half __ll2half_rn(long long v) TM_IS(return __half(v);)
+TM_FN __half __ull2half_rn(unsigned long long v) TM_IS(return __half(v);)
+TM_FN short __half2short_rn(__half v) TM_IS(return (short)tm_clamped(rintf((float)v), -32768.0, 32767.0);)
+TM_FN short __half2short_rz(__half v) TM_IS(return (short)tm_clamped(truncf((float)v), -32768.0, 32767.0);)
+TM_FN unsigned short __half2ushort_rn(__half v) TM_IS(return (unsigned short)tm_clamped(rintf((float)v), 0.0, 65535.0);)
+TM_FN unsigned short __half2ushort_rz(__half v) TM_IS(return (unsigned short)tm_clamped(truncf((float)v), 0.0, 65535.0);)
+TM_FN unsigned __half2uint_rn(__half v) TM_IS(return __float2uint_rn((float)v);)
+TM_FN unsigned __half2uint_rz(__half v) TM_IS(return __float2uint_rz((float)v);)
+TM_FN long long __half2ll_rn(__half v) TM_IS(return __float2ll_rn((float)v);)
+TM_FN long long __half2ll_rz(__half v) TM_IS(return __float2ll_rz((float)v);)
 TM_FN int __half2int_rn(__half v) TM_IS(return __float2int_rn((float)v);)
 TM_FN int __half2int_rz(__half v) TM_IS(return __float2int_rz((float)v);)
 TM_FN short __half_as_short(__half v) TM_IS(return (short)v.__x;)
 TM_FN unsigned short __half_as_ushort(__half v) TM_IS(return v.__x;)
 TM_FN __half __short_as_half(short v) TM_IS(__half h; h.__x = (unsigned short)v; return h;)
-TM_FN __half __ushort_as_half(unsigned short v) TM_IS(__half h; h.__x = v; return h;)
 TM_FN __half2 __float2half2_rn(float v) TM_IS(return __half2(__half(v), __half(v));)
 TM_FN __half2 __floats2half2_rn(float a, float b) TM_IS(return __half2(__half(a), __half(b));)
 TM_FN __half2 __float22half2_rn(float2 v) TM_IS(return __half2(__half(v.x), __half(v.y));)

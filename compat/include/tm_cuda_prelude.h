@@ -64,6 +64,8 @@
 #include "tm_device_builtins.h"
 #include "tm_device_atomics.h"
 #include "tm_device_math.h"
+#include "tm_device_rounding.h"
+#include "tm_device_simd.h"
 #include "cuda_runtime_api.h"
 #include "tm_texture.h"
 
