@@ -93,6 +93,44 @@ __global__ void barrier(int *out, unsigned id) {
   __barrier_sync(id);
   out[threadIdx.x] = shared[63 - threadIdx.x];
 }
+__device__ int group_sum(cg::thread_group g, int *shared, int v) {
+  const unsigned rank = g.thread_rank();
+  for (unsigned half = g.size() / 2; half; half /= 2) {
+    shared[rank] = v;
+    g.sync();
+    if (rank < half) v += shared[rank + half];
+    g.sync();
+  }
+  return v;
+}
+__global__ void groups(int *out) {
+  __shared__ int shared[64], copied[64];
+  cg::thread_block block = cg::this_thread_block();
+  const int t = (int)block.thread_rank(), lane = t % 32;
+  bool good = true;
+  const int sum = group_sum(block, shared, t);
+  good &= t != 0 || sum == 2016;
+  cg::thread_group quad = cg::tiled_partition(block, 4);
+  good &= quad.size() == 4 && quad.thread_rank() == (unsigned)t % 4;
+  const int part = group_sum(quad, shared + t / 4 * 4, t);
+  good &= t % 4 != 0 || part == 4 * t + 6;
+  cg::thread_block_tile<32> warp = cg::tiled_partition<32>(block);
+  cg::thread_block_tile<8, cg::thread_block_tile<32>> octet = cg::tiled_partition<8>(warp);
+  good &= octet.meta_group_rank() == (unsigned)lane / 8 && octet.meta_group_size() == 4 && warp.meta_group_rank() == (unsigned)t / 32;
+  good &= octet.ballot(t % 2) == 0xaau && octet.match_any(t % 4) == 0x11u << t % 4;
+  cg::coalesced_group side = cg::binary_partition(warp, lane < 20);
+  good &= side.size() == (lane < 20 ? 20u : 12u) && side.ballot(side.thread_rank() == 3) == 8u;
+  good &= cg::reduce(side, 1, cg::plus<int>()) == (int)side.size();
+  cg::coalesced_group label = cg::labeled_partition(warp, t % 5);
+  good &= label.size() == (lane % 5 < 2 ? 7u : 6u) || t >= 32;
+  good &= cg::inclusive_scan(octet, 1) == t % 8 + 1 && cg::exclusive_scan(side, 2) == 2 * (int)side.thread_rank();
+  cg::invoke_one(block, [&] { shared[0] = 77; });
+  cg::memcpy_async(block, copied, out, sizeof copied);
+  cg::wait(block);
+  good &= shared[0] == 77 && copied[t] == t && cg::thread_block::size() == 64;
+  block.sync();
+  out[t] = good ? 1 : -1;
+}
 __global__ void generator(curandState *state) { curand_init(1, 2, 3, state); }
 __global__ void own_mask() { __shfl_sync(1u, 0, 0); }
 __global__ void nested() { tm_push_configuration(1, 1, 1, 1, 1, 1, 0, nullptr); }
@@ -159,6 +197,9 @@ static void indices() {
 
 static void barriers() {
   std::vector<int> x(kThreads * kBlocks, 1), out(64);
+  for (int i = 0; i < 64; ++i) out[i] = i;
+  CHECK(run<groups>(shape(1, 64), out.data()) == 0);
+  for (int i = 0; i < 64; ++i) CHECK(out[i] == 1);
   int sum = 0;
   for (unsigned i = 0; i < kRounds; ++i) CHECK(run<tree>(shape(kBlocks, kThreads), x.data(), &sum) == 0);
   CHECK(sum == int(kThreads * kBlocks * kRounds));

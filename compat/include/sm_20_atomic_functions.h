@@ -1,0 +1,2 @@
+// Declared by the prelude.
+#include "tm_cuda_prelude.h"
