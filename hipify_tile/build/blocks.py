@@ -14,6 +14,7 @@ import re
 from dataclasses import dataclass
 
 from hipify_tile.build.bounds import tighten
+from hipify_tile.build.thread_loops import rewrite
 
 _LOOP = re.compile(
     r"^(?P<indent> *)for \(int32_t (?P<var>\w+) = 0; (?P=var) < (?P<extent>.+); \+\+(?P=var)\) \{$"
@@ -32,14 +33,29 @@ class BlockFunction:
 
     count: str
     run: str
+    fast: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Freedom:
+    """What the kernel allows: see ``thread_loops.rewrite``."""
+
+    threads: bool
+    interleave: bool
+    per_thread: bool
 
 
 def cut(
-    source: str, entry: str, signature: str, variables: tuple[str, ...]
+    source: str,
+    entry: str,
+    signature: str,
+    variables: tuple[str, ...],
+    freedom: Freedom | None = None,
 ) -> BlockFunction | None:
     """Cut the function ``entry`` of ``source`` along the loops over ``variables``.
 
     ``signature`` is the C++ parameter list for the new functions. None if the text is unexpected.
+    With ``freedom`` there is a fast function too, where the text allows it.
     """
     body = function_body(source, entry)
     if body is None or not variables:
@@ -100,7 +116,58 @@ def cut(
             "}",
         ]
     )
-    return BlockFunction(count, run)
+    fast = _fast(signature, [*lets, *extents], indices, inner, locals_, variables, freedom)
+    return BlockFunction(count, run, fast)
+
+
+def _fast(
+    signature: str,
+    lets: list[str],
+    indices: list[str],
+    inner: list[str],
+    locals_: list[str],
+    variables: tuple[str, ...],
+    freedom: Freedom | None,
+) -> str:
+    """``tm_run_fast``, whose pointers do not overlap; "" where the body is not understood."""
+    if freedom is None:
+        return ""
+    types = {}
+    for parameter in [*signature.split(", "), *(line.partition(" =")[0] for line in lets)]:
+        type_, _, name = parameter.strip().rpartition(" ")
+        types[name] = type_.removeprefix("const ").removesuffix("*")
+    body = rewrite(
+        inner,
+        locals_,
+        types,
+        threads=freedom.threads,
+        interleave=freedom.interleave,
+        block=variables,
+        per_thread=freedom.per_thread,
+    )
+    if body is None:
+        return ""
+    apart = re.sub(r"\* (\w+)", r"* __restrict__ \1", signature)
+    end = []
+    if body.joined:
+        end.append("    const uint64_t tm_more = tm_last - tm_block;")
+        end.append(
+            "    const int32_t tm_bx_end = (int32_t)(tm_more < tm_n0 - bx ? bx + tm_more : tm_n0);"
+        )
+    return "\n".join(
+        [
+            f"static void tm_run_fast({apart}, uint64_t tm_first, uint64_t tm_last) {{",
+            *(f"  {line}" for line in body.locals),
+            *lets,
+            "  for (uint64_t tm_block = tm_first; tm_block < tm_last;) {",
+            *indices,
+            *end,
+            *(f"    {line}" for line in body.lines),
+            f"    tm_block += {'tm_bx_end - bx' if body.joined else '1'};",
+            "  }",
+            "}",
+        ]
+    )
 
 
 _END = "{indent}}}"

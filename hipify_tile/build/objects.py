@@ -18,10 +18,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hipify_tile.build.arguments import NoObjectError, Variable, registration, unpacked
-from hipify_tile.build.blocks import cut
+from hipify_tile.build.blocks import Freedom, cut
+from hipify_tile.build.vector_loops import EXTREMES, SUPPORT
 from hipify_tile.compat import include_dir
-from hipify_tile.ir.simt import Kernel
-from hipify_tile.rewriter.model import Emission, Level
+from hipify_tile.ir.simt import Kernel, Scope
+from hipify_tile.ir.stmt import AtomicRMW, walk_stmts
+from hipify_tile.rewriter.model import ArgumentRole, Emission, Level
 from hipify_tile.verify.exactness import EXACT_FLAGS
 from hipify_tile.verify.lowering import Lowered, lower, tilelang_include
 
@@ -29,16 +31,29 @@ _CHECKS = ("-O1", "-fsanitize=bounds", "-fsanitize-undefined-trap-on-error")
 FLAGS = (
     "-std=c++17",
     "-O3",
-    "-march=native",
     *(flag for flag in EXACT_FLAGS if flag not in _CHECKS),
     # These change no value: the floating-point environment's flags and errno are not read.
     "-fno-trapping-math",
     "-fno-math-errno",
+    # Strips of 16 threads become vectors, not straight code.
+    "--param=max-completely-peel-times=8",
     "-fvisibility=hidden",
 )
 DYNAMIC_SHARED = 49152
 """Bytes of dynamic shared memory that objects are built for unless a launch needs more."""
 
+_CLONES = """\
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SSE3__)
+#define TM_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#else
+#define TM_CLONES
+#endif
+"""
+_EXACT = frozenset(
+    f"{name}{suffix}"
+    for name in ("sqrt", "fabs", "floor", "ceil", "trunc", "fmax", "fmin", "fma", "copysign")
+    for suffix in ("", "f")
+) | {"if", "for", "while", "return", "INT64_C", "__attribute__", "__restrict__"}
 _KINDS = {Level.TILE: "TM_KIND_TILE", Level.LOOP: "TM_KIND_LOOP"}
 _HELPER = re.compile(
     r'extern "C" (?P<type>\w+) (?P<name>tm_atomic_\w+)\((?P<params>[^)]*)\) '
@@ -54,6 +69,7 @@ def _tm_atomic_add(place, value, return_prev=False):
     return T.call_extern(str(place.dtype), name, T.access_ptr(place, "rw"), value)
 """
 _SUPPORT = """\
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 #include "tm_launch.h"
@@ -77,16 +93,26 @@ TM_ADD(uint32_t, uint32)
 TM_ADD(int64_t, int64)
 TM_ADD(uint64_t, uint64)
 #undef TM_ADD
+// Whether a pointer is into another allocation than a second one, which may also be a variable's.
+static inline bool tm_apart(const void *a, const void *b, bool variable) {
+  const uint64_t of_a = tm_extent(a), of_b = tm_extent(b);
+  if (of_a == 0 || (of_b == 0 && !variable)) return false;
+  return of_b == 0 || (uintptr_t)a + of_a != (uintptr_t)b + of_b;
+}
 """
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectSource:
-    """C++ text of an object; ``parallel`` says that its blocks can run at the same time."""
+    """C++ text of an object; ``parallel`` says that its blocks can run at the same time.
+
+    ``flags`` are the compiler's: where each call's result is exact, calls are vectorised.
+    """
 
     text: str
     entry: str
     parallel: bool
+    flags: tuple[str, ...] = FLAGS
 
 
 def object_source(
@@ -108,7 +134,9 @@ def object_source(
     lowered = lower(_with_atomics(emission), "c", {"shared_bytes": shared_bytes})
     types = {p.name: _parameter_type(lowered, p.name) for p in lowered.parameters}
     signature = ", ".join(f"{types[p.name]} {p.name}" for p in lowered.parameters)
-    blocks = cut(lowered.source, lowered.entry, signature, _block_variables(lowered, emission))
+    variables = _block_variables(lowered, emission)
+    inlined: list[str] = []
+    blocks = cut(lowered.source, lowered.entry, signature, variables, _freedom(kernel, emission))
     setup, checks = unpacked(
         kernel, emission, lowered, types, shared_bytes, _accessors(symbols or {})
     )
@@ -126,17 +154,27 @@ def object_source(
             functions,
         )
     else:
-        functions = f"{blocks.count}\n{blocks.run}\n"
+        functions = f"{blocks.count}\n{blocks.run}\n{blocks.fast}\n"
+        functions = functions.replace("static void tm_run", "TM_CLONES static void tm_run")
         run = f"tm_run({call}{', ' if names else ''}first, last); "
+        inlined = [name for name in EXTREMES if f"tm_{name}(" in blocks.fast]
+        functions += "".join(
+            f"static const bool tm_{name}_same = tm_{name}_known();\n" for name in inlined
+        )
+        if blocks.fast:
+            run = f"if (c.tm_fast) tm_run_fast({run[7:]} else {run}"
         if not names:
             functions = functions.replace("tm_run(, ", "tm_run(")
+            functions = functions.replace("tm_run_fast(, ", "tm_run_fast(")
     text = "\n".join(
         [
             _SUPPORT,
+            SUPPORT,
+            _CLONES,
             _HELPER.sub(_real_atomic, helpers),
             functions,
             "namespace {",
-            f"struct tm_values {{ {' '.join(f'{types[n]} {n};' for n in names)} }};",
+            f"struct tm_values {{ {' '.join(f'{types[n]} {n};' for n in names)} bool tm_fast; }};",
             "int tm_range(void *context, uint64_t first, uint64_t last) {",
             "  const tm_values &c = *static_cast<const tm_values *>(context);",
             f"  (void)c; {run}",
@@ -147,7 +185,7 @@ def object_source(
             "(const tm_launch *tm_self, void **tm_arguments) {",
             *setup,
             *(f"  if (!({c})) return TM_NOT_APPLICABLE;" for c in checks),
-            f"  tm_values tm_c = {{{', '.join(names)}}};",
+            f"  tm_values tm_c = {{{', '.join([*names, _apart(emission, lowered, inlined)])}}};",
             f"  const uint64_t tm_blocks = tm_count({named});",
             "  if (tm_blocks == 0 || tm_blocks >= (1ull << 31)) return TM_NOT_APPLICABLE;",
             "  tm_launch tm_pieces = *tm_self;",
@@ -157,7 +195,47 @@ def object_source(
             *registration(kernel, _KINDS[emission.level], entry, source),
         ]
     )
-    return ObjectSource(text + "\n", entry, blocks is not None)
+    return ObjectSource(text + "\n", entry, blocks is not None, _flags(functions))
+
+
+def _flags(functions: str) -> tuple[str, ...]:
+    """GCC folds no call whose result is rounded: a library may round another way than GCC does.
+
+    ``-frounding-math`` says so, but keeps calls from being vectorised: it goes where all are exact.
+    """
+    called = set(re.findall(r"\b([A-Za-z_]\w*)\(", functions))
+    exact = all(name.startswith(("tm_", "__builtin_")) or name in _EXACT for name in called)
+    return tuple(f for f in FLAGS if f != "-frounding-math" or not exact)
+
+
+def _freedom(kernel: Kernel, emission: Emission) -> Freedom:
+    """Threads may run interleaved unless an atomic operation's result or rounding depends on it."""
+    dtypes = {b.name: b.dtype for b in kernel.buffers}
+    ordered = any(
+        isinstance(s, AtomicRMW) and (s.result is not None or not dtypes[s.buffer].is_integer)
+        for s in walk_stmts(kernel.body)
+    )
+    local = any(b.scope is Scope.LOCAL for b in kernel.buffers)
+    return Freedom(emission.level is Level.LOOP, not ordered, local)
+
+
+def _apart(emission: Emission, lowered: Lowered, inlined: list[str]) -> str:
+    """A C++ condition: nothing written overlaps with another buffer, thread numbers are int32."""
+    taken = {p.name for p in lowered.parameters if p.is_pointer}
+    buffers = [a for a in emission.arguments if a.name in taken]
+    buffers.sort(key=lambda a: a.role is ArgumentRole.GLOBAL)
+    tests: list[str] = []
+    for i, a in enumerate(buffers):
+        for b in buffers[i + 1 :]:
+            if not (a.written or b.written):
+                continue
+            if a.role is not ArgumentRole.GLOBAL:
+                variable = str(b.role is ArgumentRole.GLOBAL).lower()
+                tests.append(f"tm_apart({a.name}, {b.name}, {variable})")
+            elif a.source == b.source:
+                tests.append("false")
+    tests = ["(int64_t)grid_x * block_x <= INT32_MAX", *(f"tm_{n}_same" for n in inlined), *tests]
+    return " && ".join(tests)
 
 
 def entry_name(mangled: str, level: Level, source: str = "") -> str:
@@ -168,16 +246,28 @@ def entry_name(mangled: str, level: Level, source: str = "") -> str:
     )
 
 
-def compile_object(text: str, path: Path, cxx: str = "g++", flags: tuple[str, ...] = FLAGS) -> None:
-    """Compile an object's text to ``path``; raises ``NoObjectError`` with the compiler's words.
+def compile_object(
+    source: ObjectSource, path: Path, cxx: str = "g++", flags: tuple[str, ...] = ()
+) -> None:
+    """Compile an object to ``path``; raises ``NoObjectError`` with the compiler's words.
 
-    Helper functions that other objects define too become local to the object.
+    ``flags`` come last, ``-march=native`` for one: without it the object runs on every processor of
+    the kind, and takes the instructions that the one at hand has. Helper functions that other
+    objects define too become local to the object.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=path.parent) as scratch:
         file, made = Path(scratch) / "kernel.cpp", Path(scratch) / "kernel.o"
-        file.write_text(text, encoding="utf-8")
-        command = [cxx, *flags, f"-I{include_dir()}", f"-I{tilelang_include()}", "-c", str(file)]
+        file.write_text(source.text, encoding="utf-8")
+        command = [
+            cxx,
+            *source.flags,
+            *flags,
+            f"-I{include_dir()}",
+            f"-I{tilelang_include()}",
+            "-c",
+            str(file),
+        ]
         done = subprocess.run(
             [*command, "-o", str(made)], capture_output=True, text=True, check=False
         )

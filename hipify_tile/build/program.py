@@ -168,6 +168,8 @@ def _compile_unit(
     command = [plan.cxx, *standard[-1:], *KEPT_FLAGS, f"-I{include_dir()}"]
     command += ["-include", "tm_cuda_prelude.h", *arguments, *compile_flags(plan.flags)]
     command += COMPILE_FLAGS if plan.kernels_only else ()
+    name = unit.path.replace("\\", "\\\\").replace('"', '\\"')
+    command.append(f'-DTM_UNIT_NAME="{name}"')
     source = overlay.twin(unit.path).replace(Overlay.PLACEHOLDER, str(root))
     command += ["-x", "c++", "-c", source, "-o", str(made)]
     # Device code is compiled as for a GPU; host code that must not see the macro gets a second try.
@@ -224,7 +226,8 @@ def _kernels(
                         shared_bytes=_shared_bytes(fact, analysis),
                         symbols=symbols[analysis.unit.path],
                     )
-                    compile_object(text.text, made, plan.cxx)
+                    machine = tuple(f for f in plan.flags if f.startswith(("-march=", "-mtune=")))
+                    compile_object(text, made, plan.cxx, machine)
                 except (NoObjectError, LoweringError) as error:
                     reason = str(error)
                     note = diagnostic("TM6004", fact.span, kernel=fact.id, notes=(reason,))
@@ -238,10 +241,15 @@ def _kernels(
 
 
 def source_of(fact: KernelFact, analysis: UnitAnalysis) -> str:
-    """Return ``path:line`` of the body, as the kept record has it from the compiler."""
+    """Return ``path:line`` of the body, as the kept record has it from the compiler.
+
+    Several units may have a kernel of internal linkage from one header: `` (unit)`` follows.
+    """
     for definition in analysis.definitions:
         if definition.file == fact.span.file and definition.name_end == fact.span.end:
-            return f"{definition.file}:{definition.line}"
+            shared = definition.internal and definition.file != analysis.unit.path
+            unit = f" ({analysis.unit.path})" if shared else ""
+            return f"{definition.file}:{definition.line}{unit}"
     return ""
 
 
