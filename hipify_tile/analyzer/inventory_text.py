@@ -28,8 +28,9 @@ _NOT_NEWLINE = re.compile(rb"[^\r\n]")
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
 _DIRECTIVE = re.compile(rb"^[ \t]*#(?:[^\n\\]|\\\r?\n|\\.)*", re.MULTILINE)
 _GLOBAL = re.compile(rb"\b__global__\b")
-_LAUNCH = re.compile(rb"<<[ \t]*<")
-_APART = re.compile(rb"(<<|>>)([ \t]+)(<|>)")
+_LAUNCH = re.compile(rb"<<<")
+_APART = re.compile(rb"(?<![<>])(?:<<([ \t]+)<(?!<)|>>([ \t]+)>(?!>))")
+_OPENED_APART = re.compile(rb"(?<!<)<<[ \t]+<(?!<)")
 _DEVICE = re.compile(rb"\b(?:__global__|__device__|__shared__|__constant__)\b")
 _API = re.compile(
     rb"\b(?:cuda|cublas|cublasLt|nccl|curand|cufft|cusparse|cusolver|cudnn)[A-Z]\w*\s*\("
@@ -38,7 +39,14 @@ _API = re.compile(
 
 
 def blank(source: bytes) -> bytes:
-    """Return ``source``, same length and lines, with comments and literals turned to spaces."""
+    """Return ``source``, same length and lines, with comments and literals turned to spaces.
+
+    Launches are joined.
+    """
+    return _blank(joined(source))
+
+
+def _blank(source: bytes) -> bytes:
     return _SKIP.sub(lambda m: _NOT_NEWLINE.sub(b" ", m.group()), source)
 
 
@@ -47,13 +55,14 @@ def joined(source: bytes) -> bytes:
 
     ``k << <g, b >> >(x)``, as some formatters write, → ``k <<< g, b >>> (x)``.
     """
-    if re.search(rb"<<[ \t]+<", source) is None:
+    if _OPENED_APART.search(source) is None:
         return source
-    blanked = blank(source)
+    code = _blank(source)
     result = bytearray(source)
-    for match in _APART.finditer(blanked):
-        if match[1][:1] == match[3]:
-            result[match.start() : match.end()] = match[1] + match[3] + match[2]
+    for match in _APART.finditer(source):
+        start, end = match.span()
+        if code[start:end] == match.group():
+            result[start:end] = match.group().translate(None, b" \t") + (match[1] or match[2])
     return bytes(result)
 
 
@@ -110,7 +119,7 @@ def kernel_words(blanked: bytes) -> tuple[int, ...]:
 
 
 def launch_words(blanked: bytes) -> tuple[int, ...]:
-    """Return the byte offsets of ``<<<``, also where it is spelled ``<< <``."""
+    """Return the byte offsets of ``<<<``."""
     return tuple(m.start() for m in _LAUNCH.finditer(blanked))
 
 

@@ -15,8 +15,8 @@ from hipify_tile.rewriter.emit.host import HostRewrite, rewrite_host
 LAUNCHES = [
     ("k<<<g, b>>>(x);", "TM_LAUNCH((k), (g, b), (x))"),
     ("k<float, 4><<<g, b, 0, s>>>(x, y);", "TM_LAUNCH((k<float, 4>), (g, b, 0, s), (x, y))"),
-    ("k << <g, b, 0, s >> >(x);", "TM_LAUNCH((k ), (g, b, 0, s ), (x))"),
-    ("k<4> <<  < g, b>>  > (x, n >> 1);", "TM_LAUNCH((k<4> ), ( g, b), (x, n >> 1))"),
+    ("k << <g, b, 0, s >> >(x);", "TM_LAUNCH((k ), ( g, b, 0, s ), (x))"),
+    ("k<4> <<  < g, b>>  > (x, n >> 1);", "TM_LAUNCH((k<4> ), (   g, b),   (x, n >> 1))"),
     ("ns::k<<<1, 1>>> (x);", "TM_LAUNCH((ns::k), (1, 1), (x))"),
     ("::k<<<1, 1>>>();", "TM_LAUNCH((::k), (1, 1), ())"),
     ("if (n) k<<<1, 1>>>(x);", "if (n) TM_LAUNCH((k), (1, 1), (x))"),
@@ -53,6 +53,9 @@ def test_launch(source: str, expected: str) -> None:
 
 def test_no_launch_is_seen_where_there_is_none() -> None:
     source = 'std::ostream &operator<<<T>(S &s); // k<<<1, 1>>>(x)\nputs("k<<<1, 1>>>(x)");\n'
+    source += (
+        'cout << "a" << f<int>(x) << /* > */ << y; cin >> a /* */ >> b; x = cout << "b" < y;\n'
+    )
     assert not _text_only(source).files
 
 

@@ -29,8 +29,17 @@ int main() {
 def test_offsets_and_literals_stay() -> None:
     changed = joined(SOURCE)
     assert len(changed) == len(SOURCE)
-    assert changed.count(b"<<< ") == 1 and b'"a << <b >> >(c)"' in changed
+    assert (
+        changed.count(b"<<< 4") == 1
+        and changed.count(b"<<<") == 1
+        and b'"a << <b >> >(c)"' in changed
+    )
     assert joined(changed) == changed
+
+
+def test_streams_are_no_launches() -> None:
+    source = SOURCE + b'int f() { cout << "a" << b < c; cout << /* */ < d; cin >> e > f; }\n'
+    assert joined(source) == joined(SOURCE) + source[len(SOURCE) :]
 
 
 def test_analysis_sees_them(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hipify_tile.analyzer.inventory_text import Lines, blank, directives, in_ranges
+from hipify_tile.analyzer.inventory_text import Lines, blank, directives, in_ranges, joined
 from hipify_tile.analyzer.model import KernelDefinition, NamedPlace, UnitAnalysis
 from hipify_tile.diagnostics.model import Diagnostic
 from hipify_tile.diagnostics.registry import diagnostic
@@ -65,7 +65,8 @@ def rewrite_host(
     """
     files: dict[str, RewrittenFile] = {}
     problems: list[Diagnostic] = []
-    for path, source in sources.items():
+    for path, spelled in sources.items():
+        source = joined(spelled)
         rewriter = _FileRewriter(path, source, analyses)
         edits = tuple(sorted(rewriter.edits(), key=lambda e: (e.start, e.end)))
         problems += rewriter.problems
@@ -122,12 +123,12 @@ class _FileRewriter:
             if found.callee is None or found.arguments is None:
                 # `#define CONFIGURED(g, b) <<<g, b>>>`
                 note = b"TM_CONFIGURATION( /* tile-migrate: <<< */ "
-                yield Edit(found.open, found.opened, note, "configuration")
-                yield Edit(found.close, found.closed, b")", "configuration")
+                yield Edit(found.open, found.open + 3, note, "configuration")
+                yield Edit(found.close, found.close + 3, b")", "configuration")
                 continue
             yield Edit(found.callee, found.callee, b"TM_LAUNCH((", "launch")
-            yield Edit(found.open, found.opened, b"), (", "launch")
-            between = self.source[found.closed : found.arguments]
+            yield Edit(found.open, found.open + 3, b"), (", "launch")
+            between = self.source[found.close + 3 : found.arguments]
             yield Edit(found.close, found.arguments, b")," + (between or b" "), "launch")
             yield Edit(found.end, found.end, b") /* tile-migrate: <<<>>> */", "launch")
 

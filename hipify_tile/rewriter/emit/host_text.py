@@ -28,8 +28,6 @@ _DECLARATOR = re.compile(
     rb"(?P<type>.*?)(?P<name>[A-Za-z_]\w*)\s*(?P<first>\[[^\]]*\])?(?P<more>(?:\s*\[[^\]]*\])*)\s*\Z",
     re.DOTALL,
 )
-_OPEN = re.compile(rb"<<[ \t]*<")
-_CLOSE = re.compile(rb">>[ \t]*>")
 _ATTRIBUTE_WORDS = frozenset(
     (b"__launch_bounds__", b"__attribute__", b"__align__", b"__maxnreg__", b"alignas",
      b"__cluster_dims__", b"__block_size__", b"__declspec", b"noexcept")
@@ -42,15 +40,12 @@ class LaunchText:
 
     ``callee`` is where the callee begins, None where the text in front of ``<<<`` (at ``open``) is
     no callee. ``close`` is at ``>>>``, ``arguments`` at the ``(`` after it (None: not there),
-    ``end`` behind everything. Both brackets may be spelled apart, ``<< <``: ``opened`` and
-    ``closed`` lie behind them.
+    ``end`` behind everything.
     """
 
     callee: int | None
     open: int
-    opened: int
     close: int
-    closed: int
     arguments: int | None
     end: int
 
@@ -79,21 +74,19 @@ class SharedText:
 
 def launches(text: bytes, macros: tuple[tuple[int, int], ...]) -> Iterator[LaunchText | int]:
     """Yield each launch; an offset where ``<<<`` has no end that can be told."""
-    for match in _OPEN.finditer(text):
+    for match in re.finditer(rb"<<<", text):
         at = match.start()
         if _OPERATOR.search(text, max(0, at - 80), at):
             continue
         low, high = _bounds(text, at, macros)
-        found = _configuration_end(text, match.end(), high)
-        if found is None:
+        close = _configuration_end(text, at + 3, high)
+        if close is None:
             yield at
             continue
-        close, closed = found
         callee = _callee(text, at, low)
-        after = _skip(text, closed, high)
+        after = _skip(text, close + 3, high)
         end = matching(text, after, high) if text[after : after + 1] == b"(" else None
-        arguments = after if end is not None else None
-        yield LaunchText(callee, at, match.end(), close, closed, arguments, end or closed)
+        yield LaunchText(callee, at, close, after if end is not None else None, end or close + 3)
 
 
 def kernels(text: bytes, macros: tuple[tuple[int, int], ...]) -> Iterator[KernelText | int]:
@@ -204,7 +197,7 @@ def _skip(text: bytes, at: int, high: int) -> int:
     return found.end() if found else at
 
 
-def _configuration_end(text: bytes, at: int, high: int) -> tuple[int, int] | None:
+def _configuration_end(text: bytes, at: int, high: int) -> int | None:
     """The ``>>>`` of a launch: the last one before the statement's end that arguments follow."""
     depth = 0
     first = called = None
@@ -214,13 +207,13 @@ def _configuration_end(text: bytes, at: int, high: int) -> tuple[int, int] | Non
             depth += 1
         elif char in (b")", b"]", b"}"):
             depth -= 1
-        if depth < 0 or (depth == 0 and (char == b";" or _OPEN.match(text, i))):
+        if depth < 0 or (depth == 0 and (char == b";" or text[i : i + 3] == b"<<<")):
             break
-        if depth == 0 and (close := _CLOSE.match(text, i, high)):
-            first = close.span() if first is None else first
-            after = _skip(text, close.end(), high)
+        if depth == 0 and text[i : i + 3] == b">>>":
+            first = i if first is None else first
+            after = _skip(text, i + 3, high)
             if text[after : after + 1] == b"(":
-                called = close.span()
+                called = i
     return first if called is None else called
 
 
