@@ -1,12 +1,13 @@
 """Where host rewriting edits kernels: bodies, parameters and the functions that share memory.
 
-Positions in the user's text, for ``rewriter/emit/host.py``. A definition whose body a macro's text
-makes has no position here (the text scan there handles macro definitions).
+Positions in the user's text, for ``rewriter/emit/host.py``. Of a body that a macro makes
+only the macro's invocation is told (the text scan there handles macro definitions).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from clang.cindex import CursorKind, StorageClass
@@ -15,6 +16,7 @@ from hipify_tile.analyzer.clang import file_offset, has_attribute
 from hipify_tile.analyzer.inventory import Inventory, is_instance
 from hipify_tile.analyzer.inventory_functions import Function
 from hipify_tile.analyzer.model import KernelDefinition, NamedPlace, SharedView, StrippedBody
+from hipify_tile.ir.span import Span
 
 _TEMPLATE_PARAMETERS = (
     CursorKind.TEMPLATE_TYPE_PARAMETER,
@@ -31,11 +33,13 @@ def definitions(inventory: Inventory) -> Iterator[KernelDefinition]:
         body = _body(cursor, inventory)
         if body is None:
             continue
-        file, start = body
+        file, start, after = body.file, body.start, body.end if body.in_macro else 0
         children = list(cursor.get_children())
         templates = tuple(_place(c, inventory) for c in children if c.kind in _TEMPLATE_PARAMETERS)
         parameters = tuple(_place(c, inventory) for c in children if c.kind == CursorKind.PARM_DECL)
         name_file, name = file_offset(cursor.location)
+        if after and not (name_file == file and cursor.location.offset < start):
+            after = -1
         yield KernelDefinition(
             name=cursor.spelling,
             file=file,
@@ -45,6 +49,8 @@ def definitions(inventory: Inventory) -> Iterator[KernelDefinition]:
             templates=templates,
             parameters=parameters,
             internal=_is_internal(cursor),
+            scope=_scope(cursor),
+            macro_end=after,
         )
 
 
@@ -75,23 +81,28 @@ def device_bodies(inventory: Inventory) -> Iterator[StrippedBody]:
             yield StrippedBody(span.file, span.start, span.end)
 
 
-def _body(cursor: Any, inventory: Inventory) -> tuple[str, int] | None:
+def _body(cursor: Any, inventory: Inventory) -> Span | None:
     for child in cursor.get_children():
         if child.kind == CursorKind.COMPOUND_STMT:
-            return _opening(child, inventory)
+            return _span(child, inventory)
     return None
 
 
 def _body_of(function: Function, inventory: Inventory) -> tuple[str, int] | None:
-    return _opening(function.body, inventory)
+    span = _span(function.body, inventory)
+    return None if span is None or span.in_macro else (span.file, span.start)
 
 
-def _opening(body: Any, inventory: Inventory) -> tuple[str, int] | None:
+def _span(body: Any, inventory: Inventory) -> Span | None:
+    """The body in a user's file: from its ``{``, or the macro invocation that makes it."""
     span = inventory.spans(body)
-    if span.in_macro or not inventory.is_user_file(span.file):
+    if not inventory.is_user_file(span.file):
         return None
     text = inventory.source(span.file)
-    return (span.file, span.start) if text[span.start : span.start + 1] == b"{" else None
+    if span.in_macro or text[span.start : span.start + 1] == b"{":
+        return span
+    # A macro makes one of its braces.
+    return replace(span, in_macro=True, end=span.start)
 
 
 def _place(cursor: Any, inventory: Inventory) -> NamedPlace:
@@ -106,3 +117,20 @@ def _is_internal(cursor: Any) -> bool:
     if cursor.linkage.name in ("INTERNAL", "UNIQUE_EXTERNAL"):
         return True
     return bool(cursor.storage_class == StorageClass.STATIC)
+
+
+def _scope(cursor: Any) -> str:
+    """``::ns::Class::``; unnamed namespaces need no name, a class's own parameters neither."""
+    names: list[str] = []
+    parent = cursor.semantic_parent
+    while parent is not None and parent.kind != CursorKind.TRANSLATION_UNIT:
+        if parent.kind not in (CursorKind.NAMESPACE, CursorKind.LINKAGE_SPEC):
+            return f"{parent.spelling}::"  # the class's name inside itself
+        if parent.kind == CursorKind.NAMESPACE and parent.spelling and not _is_unnamed(parent):
+            names.insert(0, parent.spelling)
+        parent = parent.semantic_parent
+    return "::" + "".join(f"{name}::" for name in names)
+
+
+def _is_unnamed(namespace: Any) -> bool:
+    return bool(namespace.is_anonymous()) or namespace.spelling.startswith("(")

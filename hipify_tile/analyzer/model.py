@@ -148,7 +148,9 @@ class KernelDefinition:
     """A kernel's definition as written.
 
     ``body`` is the byte offset of its ``{`` on ``line``, ``name_end`` the byte after its name (-1
-    where a macro spells it). ``internal`` says that other units do not see it.
+    where a macro spells it). ``internal`` says that other units do not see it; ``scope`` is what
+    its name is looked up in from anywhere (``::`` or ``::ns::Class::``). A macro's invocation may
+    make the body, from byte ``body`` to ``macro_end``; -1: or more of the definition, or less.
     """
 
     name: str
@@ -159,6 +161,8 @@ class KernelDefinition:
     templates: tuple[NamedPlace, ...] = ()
     parameters: tuple[NamedPlace, ...] = ()
     internal: bool = False
+    scope: str = "::"
+    macro_end: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,9 +65,15 @@ def rewrite_host(
     """
     files: dict[str, RewrittenFile] = {}
     problems: list[Diagnostic] = []
+<<<<<<< ours
     for path, spelled in sources.items():
         source = joined(spelled)
         rewriter = _FileRewriter(path, source, analyses)
+=======
+    makers = host_text.kernel_macros(blank(source) for source in sources.values())
+    for path, source in sources.items():
+        rewriter = _FileRewriter(path, source, analyses, makers)
+>>>>>>> theirs
         edits = tuple(sorted(rewriter.edits(), key=lambda e: (e.start, e.end)))
         problems += rewriter.problems
         if edits and _INCLUDE not in source:
@@ -100,13 +106,20 @@ def _include(path: str, source: bytes, *, line_of: bool) -> Edit:
 
 
 class _FileRewriter:
-    def __init__(self, path: str, source: bytes, analyses: Sequence[UnitAnalysis]) -> None:
+    def __init__(
+        self,
+        path: str,
+        source: bytes,
+        analyses: Sequence[UnitAnalysis],
+        kernel_macros: frozenset[bytes],
+    ) -> None:
         self.path = path
         self.source = source
         self.text = blank(source)
         self.macros = directives(self.text)
         self.lines = Lines(source)
         self.analyses = [a for a in analyses if path in a.user_files]
+        self.kernel_macros = kernel_macros
         self.problems: list[Diagnostic] = []
 
     def edits(self) -> Iterator[Edit]:
@@ -123,8 +136,15 @@ class _FileRewriter:
             if found.callee is None or found.arguments is None:
                 # `#define CONFIGURED(g, b) <<<g, b>>>`
                 note = b"TM_CONFIGURATION( /* tile-migrate: <<< */ "
+<<<<<<< ours
                 yield Edit(found.open, found.open + 3, note, "configuration")
                 yield Edit(found.close, found.close + 3, b")", "configuration")
+=======
+                if self.source[found.open - 1 : found.open].strip():
+                    note = b" " + note
+                yield Edit(found.open, found.opened, note, "configuration")
+                yield Edit(found.close, found.closed, b")", "configuration")
+>>>>>>> theirs
                 continue
             yield Edit(found.callee, found.callee, b"TM_LAUNCH((", "launch")
             yield Edit(found.open, found.open + 3, b"), (", "launch")
@@ -139,7 +159,9 @@ class _FileRewriter:
                 if definition.file == self.path:
                     known.setdefault(definition.body, definition)
         for body, definition in known.items():
-            if not self.source.startswith(_ENTRY, body + 1):
+            if definition.macro_end < 0:
+                self.check_macro(definition)
+            elif not self.source.startswith(_ENTRY, body + 1):
                 yield from self.entry(definition)
         for found in host_text.kernels(self.text, self.macros):
             if isinstance(found, int):
@@ -172,9 +194,22 @@ class _FileRewriter:
             arguments = f"<{', '.join(p.name + '...' * p.pack for p in templates)}>"
         elif definition.name_end >= 0:
             arguments = host_text.explicit_arguments(self.text, definition.name_end)
+        shadowed = any(p.name == definition.name for p in parameters)
+        name = definition.scope * shadowed + definition.name + arguments
         bounds = host_text.launch_bounds(self.text, definition.body)
-        text = _entry_text(definition.name + arguments, parameters, bounds)
-        yield Edit(definition.body + 1, definition.body + 1, text, "kernel")
+        text = _entry_text(name, parameters, bounds)
+        if definition.macro_end:
+            # `void k(int *x) BODY` → `void k(int *x) { TM_KERNEL_ENTRY(…) BODY }`
+            yield Edit(definition.body, definition.body, b"{" + text + b" ", "kernel")
+            yield Edit(definition.macro_end, definition.macro_end, b" }", "kernel")
+        else:
+            yield Edit(definition.body + 1, definition.body + 1, text, "kernel")
+
+    def check_macro(self, definition: KernelDefinition) -> None:
+        """Refuse a kernel that a macro makes, unless the macro's text gives it its entry."""
+        name = host_text.word_at(self.text, definition.body)
+        if name not in self.kernel_macros:
+            self.refuse(definition.body, f"the body of {definition.name} is made by a macro")
 
     def shared(self) -> Iterator[Edit]:
         views = {
@@ -184,7 +219,7 @@ class _FileRewriter:
             if view.file == self.path
         }
         namespaced = {name for names in views.values() for name in names}
-        for found in host_text.shared_arrays(self.text):
+        for found in host_text.shared_arrays(self.text, self.macros):
             if isinstance(found, int):
                 self.refuse(found, "this declaration of shared memory is not understood")
                 continue

@@ -8,14 +8,16 @@ knows brackets and words only; what does not fit is returned as None or left out
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+
+from hipify_tile.analyzer.inventory_text import directives
 
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _WORD_AT_END = re.compile(rb"[A-Za-z_]\w*\Z")
 _SPACE_AT_END = re.compile(rb"(?:\s|\\\r?\n)+\Z")
 _SPACE = re.compile(rb"(?:\s|\\(?=\r?\n))*")
-_DEFINE = re.compile(rb"[ \t]*#[ \t]*define[ \t]+\w+(\([^)]*\))?")
+_DEFINE = re.compile(rb"[ \t]*#[ \t]*define[ \t]+(\w+)(?:\([^)]*\))?")
 _OPERATOR = re.compile(rb"operator\s*\Z")
 _PAIRS = {b"(": b")", b"[": b"]", b"{": b"}"}
 _KEYWORDS = frozenset(
@@ -25,7 +27,7 @@ _SHARED = re.compile(rb"\b__shared__\b")
 _ASM = re.compile(rb"\b(?:asm|__asm__|__asm)\b(?:\s*(?:volatile|__volatile__|goto))?\s*\(")
 _EXTERN = re.compile(rb"\bextern\b")
 _DECLARATOR = re.compile(
-    rb"(?P<type>.*?)(?P<name>[A-Za-z_]\w*)\s*(?P<first>\[[^\]]*\])?(?P<more>(?:\s*\[[^\]]*\])*)\s*\Z",
+    rb"(?P<type>.*?)(?P<name>[A-Za-z_]\w*(?:\s*##\s*\w+)*)\s*(?P<first>\[[^\]]*\])?(?P<more>(?:\s*\[[^\]]*\])*)\s*\Z",
     re.DOTALL,
 )
 _ATTRIBUTE_WORDS = frozenset(
@@ -100,18 +102,53 @@ def kernels(text: bytes, macros: tuple[tuple[int, int], ...]) -> Iterator[Kernel
             yield match.start()
 
 
-def shared_arrays(text: bytes) -> Iterator[SharedText | int]:
+def kernel_macros(texts: Iterable[bytes]) -> frozenset[bytes]:
+    """Return the macros of blanked ``texts`` that define kernels, themselves or by other macros."""
+    used: dict[bytes, set[bytes]] = {}
+    found: set[bytes] = set()
+    for text in texts:
+        ranges = directives(text)
+        for start, end in ranges:
+            head = _DEFINE.match(text, start)
+            if head is not None:
+                name = head[1]
+                used.setdefault(name, set()).update(_WORD.findall(text, head.end(), end))
+        for kernel in kernels(text, ranges):
+            if isinstance(kernel, KernelText):
+                found |= {
+                    head[1]
+                    for start, end in ranges
+                    if start <= kernel.body < end and (head := _DEFINE.match(text, start))
+                }
+    while more := {n for n, words in used.items() if n not in found and words & found}:
+        found |= more
+    return frozenset(found)
+
+
+def word_at(text: bytes, at: int) -> bytes:
+    """Return the identifier at offset ``at``, empty if there is none."""
+    found = _WORD.match(text, at)
+    return found.group() if found else b""
+
+
+def shared_arrays(text: bytes, macros: tuple[tuple[int, int], ...]) -> Iterator[SharedText | int]:
     """Yield the declarations of dynamic shared memory; an offset where one is not understood."""
     for match in _SHARED.finditer(text):
-        start = max(text.rfind(mark, 0, match.start()) for mark in (b";", b"{", b"}")) + 1
-        end = text.find(b";", match.end())
+        low, high = _bounds(text, match.start(), macros)
+        start = max(low - 1, *(text.rfind(mark, low, match.start()) for mark in b";{}")) + 1
+        end = text.find(b";", match.end(), high)
+        if end < 0 and low:  # the `;` stands where the macro is used
+            end = match.end() + len(text[match.end() : high].rstrip())
         if end < 0:
             continue
         statement = text[start:end]
         word = _EXTERN.search(statement)
-        if word is None or re.search(rb"[{}#]", statement[word.start() :]):
+        if word is None:
             continue
         begin = start + min(word.start(), match.start() - start)
+        if re.search(rb"[{}]|(?<!#)#(?!#)", text[begin:end]):
+            yield begin
+            continue
         body = re.sub(rb"\b(?:extern|__shared__|static)\b|\\\r?\n", b" ", text[begin:end])
         parts = _DECLARATOR.fullmatch(body.strip())
         if parts is None or b"," in re.sub(rb"<.*>|\(.*?\)", b"", parts["type"]):
