@@ -65,15 +65,10 @@ def rewrite_host(
     """
     files: dict[str, RewrittenFile] = {}
     problems: list[Diagnostic] = []
-<<<<<<< ours
+    makers = host_text.kernel_macros(blank(joined(source)) for source in sources.values())
     for path, spelled in sources.items():
         source = joined(spelled)
-        rewriter = _FileRewriter(path, source, analyses)
-=======
-    makers = host_text.kernel_macros(blank(source) for source in sources.values())
-    for path, source in sources.items():
         rewriter = _FileRewriter(path, source, analyses, makers)
->>>>>>> theirs
         edits = tuple(sorted(rewriter.edits(), key=lambda e: (e.start, e.end)))
         problems += rewriter.problems
         if edits and _INCLUDE not in source:
@@ -136,15 +131,10 @@ class _FileRewriter:
             if found.callee is None or found.arguments is None:
                 # `#define CONFIGURED(g, b) <<<g, b>>>`
                 note = b"TM_CONFIGURATION( /* tile-migrate: <<< */ "
-<<<<<<< ours
-                yield Edit(found.open, found.open + 3, note, "configuration")
-                yield Edit(found.close, found.close + 3, b")", "configuration")
-=======
                 if self.source[found.open - 1 : found.open].strip():
                     note = b" " + note
-                yield Edit(found.open, found.opened, note, "configuration")
-                yield Edit(found.close, found.closed, b")", "configuration")
->>>>>>> theirs
+                yield Edit(found.open, found.open + 3, note, "configuration")
+                yield Edit(found.close, found.close + 3, b")", "configuration")
                 continue
             yield Edit(found.callee, found.callee, b"TM_LAUNCH((", "launch")
             yield Edit(found.open, found.open + 3, b"), (", "launch")
