@@ -87,6 +87,8 @@ typedef struct tm_kernel_record {
 // 0, or a cudaError. Registering one (name, kind) twice: the first is used while it is registered.
 int tm_register_kernel(const tm_kernel_record *record);
 void tm_unregister_kernel(const tm_kernel_record *record);
+// Non-zero for a mangled name that several translation units may have for kernels of their own.
+int tm_has_internal_linkage(const char *mangled);
 
 // For implementations.
 // Runs entry(arguments) once per thread of the launch on fibers, blocks spread over the pool.
@@ -104,6 +106,10 @@ uint64_t tm_extent(const void *pointer);
 int tm_push_configuration(uint32_t gx, uint32_t gy, uint32_t gz, uint32_t bx, uint32_t by, uint32_t bz,
                           uint64_t shared_bytes, void *stream);
 int tm_launch_pushed(const void *host_function, void **arguments);
+// For tools. Runs launch->kernel to its end as the switches of the environment say; 0 or a cudaError.
+int tm_launch_named(const tm_launch *launch, void **arguments);
+// A device variable of the program by its name ("ns::x"); NULL: none that is known.
+void *tm_find_variable(const char *name, uint64_t *bytes);
 // Non-zero on an OS thread while it runs a kernel's thread.
 extern __thread int tm_kernel_depth __attribute__((tls_model("initial-exec")));
 

@@ -21,6 +21,7 @@
 #include "tm_cuda_prelude.h"
 #include "tm_launch.h"
 
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <typeinfo>
@@ -47,7 +48,8 @@
         ::tile_migrate::signature<TM_UNWRAP types>::call(TM_UNWRAP self, tm_arguments);             \
       }                                                                                             \
       static const char *tm_names() { return #names; }                                              \
-      static const char *tm_source() { return __FILE__ ":" TM_TEXT(__LINE__); }                     \
+      static const char *tm_file() { return __FILE__; }                                             \
+      static unsigned tm_line() { return __LINE__; }                                                \
       static uint32_t tm_bounds() { return uint32_t(__VA_ARGS__ + 0); }                             \
     };                                                                                              \
     typedef ::tile_migrate::registered<tm_here, ::tile_migrate::signature<TM_UNWRAP types>> tm_own; \
@@ -57,8 +59,10 @@
       return;                                                                                       \
     }                                                                                               \
   }
-#define TM_TEXT(x) TM_TEXT_OF(x)
-#define TM_TEXT_OF(x) #x
+// The unit's file, where the build says what it was copied from.
+#ifndef TM_UNIT_NAME
+#define TM_UNIT_NAME __BASE_FILE__
+#endif
 
 #define TM_DYNAMIC_SHARED(name, dimensions, ...) \
   __VA_ARGS__(*const name) dimensions = ::tile_migrate::dynamic_shared()
@@ -153,6 +157,13 @@ struct kernel_name {
   }
 };
 
+// "path:line". Several units may have a kernel of internal linkage from one header: " (unit)" follows.
+static std::string kernel_source(const char *mangled, const char *file, unsigned line) {
+  std::string text = std::string(file) + ":" + std::to_string(line);
+  if (tm_has_internal_linkage(mangled) && std::string(file) != TM_UNIT_NAME) text += " (" TM_UNIT_NAME ")";
+  return text;
+}
+
 // "(first, second)" → the parameters' names, one a parameter.
 template <size_t N>
 struct parameter_names {
@@ -179,6 +190,7 @@ template <class Here, class... P>
 struct registered<Here, signature<P...>> {
   kernel_name name;
   parameter_names<sizeof...(P)> names;
+  std::string source;
   tm_parameter parameters[sizeof...(P) + 1];
   tm_kernel_record record;
 
@@ -188,6 +200,7 @@ struct registered<Here, signature<P...>> {
   registered()
       : name(typeid(Here).name()),
         names(Here::tm_names()),
+        source(kernel_source(name.text, Here::tm_file(), Here::tm_line())),
         parameters{tm_parameter{nullptr, sizeof(P), points<P>(), writable<P>(), 0}...,
                    tm_parameter{nullptr, 0, 0, 0, 0}},
         record() {
@@ -200,7 +213,7 @@ struct registered<Here, signature<P...>> {
     record.parameters = parameters;
     record.parameter_count = sizeof...(P);
     record.max_threads = Here::tm_bounds();
-    record.source = Here::tm_source();
+    record.source = source.c_str();
     tm_register_kernel(&record);
   }
   ~registered() { tm_unregister_kernel(&record); }

@@ -405,7 +405,9 @@ enum cudaJitOption {
 enum cudaLibraryOption {
   cudaLibraryHostUniversalFunctionAndDataTable = 0, cudaLibraryBinaryIsPreserved = 1
 };
-enum cudaLogLevel { cudaLogLevelError = 0, cudaLogLevelWarning = 1 };
+typedef enum CUDAlogLevel_enum {
+  cudaLogLevelError = 0, cudaLogLevelWarning = 1
+} cudaLogLevel;
 enum cudaAtomicOperation {
   cudaAtomicOperationIntegerAdd = 0, cudaAtomicOperationIntegerMin = 1,
   cudaAtomicOperationIntegerMax = 2, cudaAtomicOperationIntegerIncrement = 3,

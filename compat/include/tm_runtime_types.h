@@ -34,7 +34,7 @@ typedef void (*cudaStreamCallback_t)(cudaStream_t, cudaError_t, void *);
 typedef void (*cudaHostFn_t)(void *);
 typedef unsigned cudaLogIterator;
 typedef struct CUlogsCallbackEntry_st *cudaLogsCallbackHandle;
-typedef void (*cudaLogsCallback_t)(void *, enum cudaLogLevel, char *, size_t);
+typedef void (*cudaLogsCallback_t)(void *, cudaLogLevel, char *, size_t);
 typedef struct cudaAsyncCallbackEntry *cudaAsyncCallbackHandle_t;
 typedef struct cudaAsyncNotificationInfo cudaAsyncNotificationInfo_t;
 typedef void (*cudaAsyncCallback)(cudaAsyncNotificationInfo_t *, void *, cudaAsyncCallbackHandle_t);

@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "cuda_runtime.h"
+#include "tm_cuda_prelude.h"
 
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"

@@ -181,10 +181,11 @@ __global__ void spin_lock(int *lock, int *count) {
   atomicExch(lock, 0);
 }
 __global__ void exits(int *out) {
-  out[threadIdx.x] = 1;
+  int *own = out + blockIdx.x * blockDim.x;
+  own[threadIdx.x] = 1;
   if (threadIdx.x % 2) tm_exit_thread();
   __syncthreads();
-  out[threadIdx.x] = 2;
+  own[threadIdx.x] = 2;
 }
 
 static void indices() {
@@ -207,9 +208,9 @@ static void barriers() {
   for (int i = 0; i < 64; ++i) CHECK(out[i] == 63 - i + 64000);
   CHECK(run<votes>(shape(1, 64), out.data()) == 0);
   for (int i = 0; i < 40; ++i) CHECK(out[i] == 14 * 100 + 11);
-  std::fill(out.begin(), out.end(), 0);
-  CHECK(run<exits>(shape(4, 64), out.data()) == 0);
-  for (int i = 0; i < 64; ++i) CHECK(out[i] == 2 - i % 2);
+  std::vector<int> ended(4 * 64);
+  CHECK(run<exits>(shape(4, 64), ended.data()) == 0);
+  for (int i = 0; i < 4 * 64; ++i) CHECK(ended[i] == 2 - i % 2);
   CHECK(run_flagged<tree>(TM_KERNEL_NO_BARRIER, shape(1, kThreads), x.data(), &sum) == 719);
 }
 

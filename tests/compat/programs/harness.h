@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "cuda_runtime.h"
+#include "tm_cuda_prelude.h"
 #include "engine/engine.h"
 #include "engine/pool.h"
 #include "launch/launch.h"

@@ -1,5 +1,6 @@
 // What nvcc-built objects tell the runtime when they are loaded, and the programs' variables.
-#include <algorithm>
+#include <cctype>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <unordered_map>
@@ -84,7 +85,32 @@ cudaError_t settle(Registrations &all, Variable &variable) {
   return cudaSuccess;
 }
 
-std::string file_of(const Kernel &kernel) { return kernel.source.substr(0, kernel.source.rfind(':')); }
+// "/src/k.cuh:3 (/src/a.cu)" and "/src/a.cu:7" → "a_cu", as nvcc spells files in names.
+std::string unit_of(const Kernel &kernel) {
+  const std::string &source = kernel.source;
+  const size_t open = source.rfind(" (");
+  const bool named = open != std::string::npos && source.back() == ')';
+  std::string file = named ? source.substr(open + 2, source.size() - open - 3) : source.substr(0, source.rfind(':'));
+  file.erase(0, file.rfind('/') + 1);
+  for (char &c : file)
+    if (!isalnum(static_cast<unsigned char>(c))) c = '_';
+  return file;
+}
+
+// "…_GLOBAL__N__06ea5dd8_4_a_cu_d3708d55…" and "…_INTERNAL_…" → "a_cu".
+std::string file_in(const std::string &name) {
+  for (const char *const mark : {"_GLOBAL__N__", "_INTERNAL_"}) {
+    size_t at = name.find(mark);
+    if (at == std::string::npos) continue;
+    at = name.find('_', at + std::strlen(mark));
+    if (at == std::string::npos) continue;
+    char *end = nullptr;
+    const unsigned long length = std::strtoul(name.c_str() + at + 1, &end, 10);
+    const size_t first = size_t(end - name.c_str()) + 1;
+    if (*end == '_' && length && first + length <= name.size()) return name.substr(first, length);
+  }
+  return {};
+}
 
 // Under the mutex. The kernels that a name of nvcc's may mean: several files may have a static one.
 std::vector<Kernel *> kernels_called(const std::string &name) {
@@ -96,19 +122,30 @@ std::vector<Kernel *> kernels_called(const std::string &name) {
   return found;
 }
 
-// Under the mutex. Of several, the one from a file that the module's other kernels are from too.
+// Under the mutex. The file of a module, from the names in it; empty if none of them says it.
+std::string file_of_module(const Registrations &all, const void *module) {
+  for (const auto &entry : all.functions) {
+    if (entry.second.module != module) continue;
+    const std::string file = file_in(entry.second.name);
+    if (!file.empty()) return file;
+    const std::vector<Kernel *> same = kernels_called(entry.second.name);
+    if (same.size() == 1 && has_internal_linkage(same[0]->name.c_str())) return unit_of(*same[0]);
+  }
+  for (const auto &entry : all.variables)
+    if (entry.second.module == module && !file_in(entry.second.name).empty()) return file_in(entry.second.name);
+  return {};
+}
+
+// Under the mutex. Of several kernels, the one of the module's own file.
 Kernel *kernel_for(const Registrations &all, const Function &function) {
   const std::vector<Kernel *> candidates = kernels_called(function.name);
   if (candidates.size() == 1) return candidates[0];
+  const std::string file = candidates.empty() ? "" : file_of_module(all, function.module);
   Kernel *chosen = nullptr;
   for (Kernel *candidate : candidates) {
-    const bool fits = std::any_of(all.functions.begin(), all.functions.end(), [&](const auto &other) {
-      if (other.second.module != function.module) return false;
-      const std::vector<Kernel *> same = kernels_called(other.second.name);
-      return same.size() == 1 && file_of(*same[0]) == file_of(*candidate);
-    });
-    if (fits && chosen) return nullptr;
-    if (fits) chosen = candidate;
+    if (file.empty() || unit_of(*candidate) != file) continue;
+    if (chosen) return nullptr;  // two files of one name
+    chosen = candidate;
   }
   return chosen;
 }

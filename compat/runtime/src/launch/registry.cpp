@@ -126,8 +126,17 @@ Kernel *named(Registry &r, const char *mangled, const char *source) {
 
 }  // namespace
 
+// "_ZL1kv", "_ZN2nsL1kEv", and names through an anonymous namespace.
 bool has_internal_linkage(const char *mangled) {
-  return strncmp(mangled, "_ZL", 3) == 0 || strstr(mangled, "_GLOBAL__N_") || strstr(mangled, "N12_GLOBAL__N");
+  if (strncmp(mangled, "_ZL", 3) == 0 || strstr(mangled, "_GLOBAL__N_")) return true;
+  if (strncmp(mangled, "_ZN", 3) != 0) return false;
+  for (const char *at = mangled + 3;;) {
+    if (*at == 'L') return true;
+    char *end;
+    const unsigned long length = strtoul(at, &end, 10);
+    if (end == at || length > strlen(end)) return false;
+    at = end + length;
+  }
 }
 
 const tm_kernel_record *Kernel::description() const {
@@ -178,6 +187,8 @@ using namespace tile_migrate;
 
 extern "C" {
 #pragma GCC visibility push(default)
+
+int tm_has_internal_linkage(const char *mangled) { return has_internal_linkage(mangled); }
 
 int tm_register_kernel(const tm_kernel_record *record) {
   if (!record || record->abi != TM_ABI_VERSION || record->kind < 0 || record->kind >= kKinds ||
