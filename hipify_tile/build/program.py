@@ -226,7 +226,8 @@ def _kernels(
                         shared_bytes=_shared_bytes(fact, analysis),
                         symbols=symbols[analysis.unit.path],
                     )
-                    compile_object(text.text, made, plan.cxx)
+                    machine = tuple(f for f in plan.flags if f.startswith(("-march=", "-mtune=")))
+                    compile_object(text, made, plan.cxx, machine)
                 except (NoObjectError, LoweringError) as error:
                     reason = str(error)
                     note = diagnostic("TM6004", fact.span, kernel=fact.id, notes=(reason,))
