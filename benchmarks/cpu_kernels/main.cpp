@@ -2,6 +2,8 @@
 // Prints one JSON object a kernel: milliseconds of each run, and the differences.
 #include <cuda_runtime_api.h>
 
+#include <time.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -142,14 +144,21 @@ Problem prepare(const std::string &name, std::vector<Output> &outputs, size_t *b
     return p;
 }
 
+// Milliseconds; with clock "cpu" of all threads of the process, which other processes do not disturb.
+bool cpu_clock;
+double now() {
+    timespec t;
+    clock_gettime(cpu_clock ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1e3 + t.tv_nsec * 1e-6;
+}
+
 double timed(const Case &c, void (*function)(const Problem &)) {
     for (size_t i = 0; i < c.outputs.size(); ++i) memset(c.problem.out[i], 0, c.outputs[i].count * c.bytes);
     std::this_thread::sleep_for(std::chrono::milliseconds(5));  // OpenMP's threads wait actively for a while
-    auto start = std::chrono::steady_clock::now();
+    const double start = now();
     function(c.problem);
     cudaDeviceSynchronize();
-    std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - start;
-    return spent.count();
+    return now() - start;
 }
 
 std::vector<char> results(const Case &c) {
@@ -190,16 +199,17 @@ void print(const char *key, const std::vector<double> &values) {
 
 }  // namespace
 
-// Arguments: rounds, rounds of kept kernels, divisor of the sizes, kernels (default: all).
+// Arguments: clock (wall, cpu), rounds, rounds of kept kernels, divisor of the sizes, kernels (default: all).
 int main(int argc, char **argv) {
-    const int rounds = argc > 1 ? atoi(argv[1]) : 11, kept_rounds = argc > 2 ? atoi(argv[2]) : 3;
-    const int scale = argc > 3 ? atoi(argv[3]) : 1;
+    cpu_clock = argc > 1 && strcmp(argv[1], "cpu") == 0;
+    const int rounds = argc > 2 ? atoi(argv[2]) : 11, kept_rounds = argc > 3 ? atoi(argv[3]) : 3;
+    const int scale = argc > 4 ? atoi(argv[4]) : 1;
     std::vector<Case> cases;
 #define ENTRY(name) cases.push_back({#name, kept::name, migrated::name, openmp::name, {}, {}, 4, 0.0});
     FOR_EACH_KERNEL(ENTRY)
     int status = 0;
     for (Case &c : cases) {
-        if (argc > 4 && std::none_of(argv + 4, argv + argc, [&](const char *a) { return strcmp(a, c.name) == 0; })) continue;
+        if (argc > 5 && std::none_of(argv + 5, argv + argc, [&](const char *a) { return strcmp(a, c.name) == 0; })) continue;
         c.problem = prepare(c.name, c.outputs, &c.bytes, &c.tolerance, scale);
         timed(c, c.kept);
         const std::vector<char> expected = results(c);

@@ -30,7 +30,7 @@ from hipify_tile.build.c_tree import (
 )
 from hipify_tile.build.vector_loops import Scope
 
-_UNROLL_TRIPS, _UNROLL_STATEMENTS = 8, 256
+_UNROLL_TRIPS, _UNROLL_STATEMENTS = 32, 256
 _LARGEST = 128
 _INTEGERS = frozenset((INT32, INT64, "uint32_t", "uint64_t"))
 

@@ -11,17 +11,23 @@ falls from thread to thread, the loop is over ever fewer of them, else it is ove
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from hipify_tile.build import c_tree as t
 from hipify_tile.build.c_affine import is_invariant, linear
-from hipify_tile.build.c_tree import C, Cast, For, If, Index, Name, S
+from hipify_tile.build.c_tree import Binary, C, Cast, For, If, Index, Name, Number, S
 from hipify_tile.build.loop_passes import has_loop
 from hipify_tile.build.vector_loops import Scope
 
 _WIDTH, _WIDE = 16, 256
 _NEAR = 4
+_LINE = 64  # bytes of a cache line
+_BYTES = {
+    "bool": 1, "int8_t": 1, "uint8_t": 1, "int16_t": 2, "uint16_t": 2, "half": 2, "int32_t": 4,
+    "uint32_t": 4, "float": 4,
+}  # fmt: skip
 
 
 class NotStrippedError(ValueError):
@@ -173,23 +179,50 @@ class _Strips:
         each = t.head(loop.var, low, f"{end}[tm_l]")
         return [
             f"int32_t {end}[{_WIDE}];",
-            f"bool {end}_falls = true;",
             f"for (int32_t tm_l = 0; tm_l < {width}; ++tm_l) {{",
             "  const int64_t tm_q = tm_strip + tm_l; (void)tm_q;",
             f"  {end}[tm_l] = {high};",
-            f"  {end}_falls &= tm_l == 0 || {end}[tm_l] <= {end}[tm_l - 1];",
             "}",
-            f"if ({end}_falls) {{",
+            f"int32_t {end}_rises = 0;",
+            f"for (int32_t tm_l = 1; tm_l < {width}; ++tm_l) {{",
+            f"  {end}_rises |= {end}[tm_l] > {end}[tm_l - 1];",
+            "}",
+            f"if (!{end}_rises) {{",
             f"  int32_t {end}_left = {width};",
             f"  for (int32_t {loop.var} = {low};; ++{loop.var}) {{",
             f"    while ({end}_left > 0 && {end}[{end}_left - 1] <= {loop.var}) --{end}_left;",
             f"    if ({end}_left == 0) break;",
+            *(f"    {x}" for x in self.prefetches(loop, f"{end}_left")),
             *(f"    {x}" for x in self.lanes(loop.body, crossing, f"{end}_left")),
             "  }",
             "} else {",
             *(f"  {x}" for x in self.lanes(loop.body, crossing, width, each)),
             "}",
         ]
+
+    def prefetches(self, loop: For, width: str) -> Iterator[str]:
+        """Ask for what the next iteration reads, far from what this one reads."""
+        ahead: dict[str, C] = {
+            loop.var: Binary("+", Name(loop.var), Number("1")),
+            "tm_q": Name("tm_ahead"),
+        }
+        seen: set[Index] = set()
+        for stmt in t.statements(loop.body):
+            for expr in t.expressions(stmt):
+                for e in t.walk(expr):
+                    if not isinstance(e, Index) or e in seen or self.own & t.mentioned(e.index):
+                        continue
+                    if not {loop.var, "tm_q"} <= t.mentioned(e.index) or not is_invariant(
+                        e.index, frozenset()
+                    ):
+                        continue
+                    seen.add(e)
+                    line = _LINE // _BYTES.get(self.scope.types.get(e.array, ""), 8)
+                    place = t.text(Index(e.array, t.substitute(e.index, ahead)))
+                    yield f"for (int32_t tm_l = 0; tm_l < {width}; tm_l += {line}) {{"
+                    yield "  const int64_t tm_ahead = tm_strip + tm_l;"
+                    yield f"  __builtin_prefetch(&{place});"
+                    yield "}"
 
     def lanes(
         self, run: tuple[S, ...], crossing: list[str], width: str, around: str = ""

@@ -229,6 +229,12 @@ def segmented(
     lines.append(f"    if (__builtin_expect({tests}, 1)) {{")
     lines += [f"      {line}" for line in (inner or (lambda b: _quick(b, scope, private)))(quick)]
     if terms and inner is None:
+        # A segment in which the guard of all the body is false costs no more than that.
+        match _given(body, {x.expr: Name(x.flag) for x in rounds[0]}):
+            case (t.If(cond=guard, orelse=()),) if is_invariant(guard, changing):
+                lines.append(f"    }} else if (tm_linear && !{t.text(guard)}) {{")
+            case _:
+                pass
         other = _Segment(var, start, scope, changing)
         body_by_flags = other.moved(_given(body, {x.expr: Name(x.flag) for x in rounds[0]}))
         lines.append("    } else {")

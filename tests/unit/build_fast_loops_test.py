@@ -153,7 +153,7 @@ def test_fast_blocks_compute_what_blocks_do(tmp_path: Path, name: str) -> None:
     found = cut(text, "k_kernel", SIGNATURE, ("bx", "by", "bz"), freedom)
     assert found is not None
     assert "tm_run_fast" in found.fast
-    expected = {"loop": "tm_strip", "ragged": "_falls", "counted": "_falls", "point": "tm_linear"}
+    expected = {"loop": "tm_strip", "ragged": "_rises", "counted": "_rises", "point": "tm_linear"}
     assert expected.get(name, "") in found.fast
     source = tmp_path / "a.cpp"
     main = MAIN.format(skip=SKIP.get(name, "false"))
