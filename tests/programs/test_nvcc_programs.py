@@ -18,6 +18,8 @@ PROGRAMS = {
     **{path.parent.name: path.parent for path in SAMPLES.glob("*/expected.toml")},
     **{path.name: path for path in CASES.iterdir() if path.is_dir()},
 }
+# Two files have a static kernel of one name, and nothing that nvcc registers says which is whose.
+AMBIGUOUS = "11_header_contexts"
 
 
 def kernels(program: Path, folder: Path, *options: str) -> Path:
@@ -30,7 +32,7 @@ def kernels(program: Path, folder: Path, *options: str) -> Path:
     return made
 
 
-@pytest.mark.parametrize("name", sorted(PROGRAMS))
+@pytest.mark.parametrize("name", sorted(PROGRAMS.keys() - {AMBIGUOUS}))
 def test_nvcc_and_gxx_make_programs_of_one_result(
     name: str,
     tmp_path: Path,
@@ -53,6 +55,16 @@ def test_nvcc_and_gxx_make_programs_of_one_result(
             assert got.status == 0
             launched = {kernel: wanted.ran(kernel) for kernel in wanted.kernels}
             assert {kernel: got.ran(kernel) for kernel in got.kernels} == launched, way
+
+
+def test_kernels_that_cannot_be_told_apart_do_not_run(tmp_path: Path) -> None:
+    program, app, trace = PROGRAMS[AMBIGUOUS], tmp_path / "app", tmp_path / "trace"
+    compile_with_nvcc(program, app, "static", str(kernels(program, tmp_path, "--mode", "kept")))
+    ran = run_plain(app, tmp_path, TILE_MIGRATE_TRACE=str(trace))
+    assert ran.returncode == 1  # the program sees an error
+    events = [json.loads(line) for line in trace.read_text(encoding="utf-8").splitlines()]
+    assert {e["detail"] for e in events if e["event"] == "note"} == {"_Z5scalePii"}
+    assert not [e for e in events if e["event"] == "kernel"]
 
 
 @pytest.mark.parametrize("way", sorted(WAYS))

@@ -20,12 +20,14 @@ def sources() -> list[Path]:
     return [*(root / name for name in SCHEDULER), *sorted(parts)]
 
 
-def build_objects(folder: Path, flags: tuple[str, ...] = ("-O2",)) -> list[Path]:
-    """Compile the runtime; raises CalledProcessError with the compiler's text."""
+def build_objects(
+    folder: Path, flags: tuple[str, ...] = ("-O2",), chosen: list[Path] | None = None
+) -> list[Path]:
+    """Compile ``chosen``, by default ``sources()``; raises CalledProcessError with the reason."""
     folder.mkdir(parents=True, exist_ok=True)
     compile_one = partial(_compile, folder=folder, flags=flags)
     with ThreadPoolExecutor(2) as pool:
-        return list(pool.map(compile_one, sources()))
+        return list(pool.map(compile_one, sources() if chosen is None else chosen))
 
 
 def _compile(source: Path, folder: Path, flags: tuple[str, ...]) -> Path:
