@@ -16,6 +16,13 @@
 #define TM_OR(...)
 #endif
 
+// Programs of our headers get the members that CUDA 13 dropped, too.
+#ifdef TM_RUNTIME_SOURCES
+#define TM_SYMBOL(name)
+#else
+#define TM_SYMBOL(name) __asm__(name)
+#endif
+
 TM_API_HD cudaError_t cudaMalloc(void **pointer, size_t bytes);
 TM_API_HD cudaError_t cudaFree(void *pointer);
 TM_API cudaError_t cudaMallocHost(void **pointer, size_t bytes);
@@ -58,7 +65,7 @@ TM_API cudaError_t cudaSetDevice(int device);
 TM_API cudaError_t cudaSetDeviceFlags(unsigned flags);
 TM_API_HD cudaError_t cudaGetDevice(int *device);
 TM_API_HD cudaError_t cudaGetDeviceCount(int *count);
-TM_API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device);
+TM_API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device) TM_SYMBOL("tm_device_properties");
 TM_API_HD cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device);
 TM_API cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *properties);
 TM_API_HD cudaError_t cudaDeviceSynchronize(void);

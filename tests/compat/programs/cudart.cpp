@@ -163,6 +163,7 @@ static void errors() {
   cudaDeviceProp properties;
   OK(cudaGetDeviceProperties(&properties, 0));
   EXPECT(properties.warpSize == 32 && properties.maxThreadsPerBlock == 1024);
+  EXPECT(properties.clockRate > 0 && properties.memoryClockRate > 0);  // until CUDA 12
 }
 
 static void launches() {

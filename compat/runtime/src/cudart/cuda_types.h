@@ -5,8 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#define __host__
-#define __device__
+#define TM_RUNTIME_SOURCES
 #include "tm_runtime_types.h"
 #include "tm_runtime_functions.h"
 

@@ -275,8 +275,9 @@ TM_EXPORT cudaError_t cudaGetDeviceProperties(cudaDeviceProp *to, int device) {
                      [&] { return properties(to, offsetof(cudaDeviceProp, clockRate), device); });
 }
 
-TM_EXPORT cudaError_t tm_device_properties(cudaDeviceProp *to, size_t bytes, int device) {
-  return with_device(Api::cudaGetDeviceProperties, [&] { return properties(to, bytes, device); });
+// The whole structure: what our headers call cudaGetDeviceProperties.
+TM_EXPORT cudaError_t tm_device_properties(cudaDeviceProp *to, int device) {
+  return with_device(Api::cudaGetDeviceProperties, [&] { return properties(to, sizeof *to, device); });
 }
 
 TM_EXPORT cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device) {
