@@ -20,9 +20,9 @@ FLAGS = {
     "thread": ("-O1", "-g", "-fsanitize=thread", "-Wno-tsan"),
     # Callers may pass any number as an enumeration, as C lets them.
     "address": (
-        "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize=enum",
-        "-fno-sanitize-recover=undefined",
-    ),  # fmt: skip
+        *("-O1", "-g", "-fsanitize=address,undefined"),
+        *("-fno-sanitize=enum", "-fno-sanitize-recover=undefined"),
+    ),
 }
 PARTS = {
     "cudart": ("memory", "streams", "errors", "launches", "symbols", "sticky", "graphs"),
