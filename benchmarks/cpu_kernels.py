@@ -1,9 +1,9 @@
 """Speed of migrated kernels on a CPU, against hand-written OpenMP C++ and against kept kernels.
 
-Builds ``cpu_kernels/kernels.cu`` twice with ``tile-migrate build`` (migrated, kept), links both with
-``cpu_kernels/peers.cpp`` and times all three in turn in one process. A ratio is OpenMP's median time
-by that of migrated kernels: above 1 the migrated kernel is faster. What kernels compute is compared:
-kept and migrated bit for bit, OpenMP within the stated tolerance.
+Builds ``cpu_kernels/kernels.cu`` twice with ``tile-migrate build`` (migrated, kept), links both
+with ``cpu_kernels/peers.cpp`` and times all three in turn in one process. A ratio is OpenMP's
+median time by that of migrated kernels: above 1 the migrated kernel is faster. What kernels compute
+is compared: kept and migrated bit for bit, OpenMP within the tolerance that ``main.cpp`` states.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Fast loops compute what the plain ones do: wrapping indices, empty ranges, all kinds of guards."""
+"""Fast loops compute what plain ones do: wrapping indices, empty ranges, guards of all kinds."""
 
 from __future__ import annotations
 
