@@ -85,24 +85,33 @@ def _strippable(function: Function, inventory: Inventory) -> StrippedBody | None
     text = inventory.blanked(span.file)
     if text[span.start : span.start + 1] != b"{" or text[span.end - 1 : span.end] != b"}":
         return None
-    if _needs_body(_header(cursor, text, span.start)) or not _self_contained(
+    if _needs_body(*_header(cursor, text, span.start)) or not _self_contained(
         text[span.start : span.end]
     ):
         return None
     return StrippedBody(span.file, span.start, span.end)
 
 
-def _header(cursor: Any, text: bytes, body: int) -> bytes:
-    """Return the declaration in front of a body, with the specifiers before its extent."""
-    name = cursor.location.offset
-    start = max(text.rfind(mark, 0, min(name, body)) for mark in (b";", b"}", b"{")) + 1
-    return text[start:body]
+def _header(cursor: Any, text: bytes, body: int) -> tuple[bytes, bytes]:
+    """Return the declaration in front of a body, with the specifiers before its extent.
+
+    The second part begins behind the name.
+    """
+    name = min(cursor.location.offset, body)
+    start = max(text.rfind(mark, 0, name) for mark in (b";", b"}", b"{")) + 1
+    parameters = text.find(b"(", name, body)
+    split = parameters if parameters >= 0 else name
+    return text[start:split], text[split:body]
 
 
-def _needs_body(header: bytes) -> bool:
-    if re.search(rb"\b(?:constexpr|consteval)\b", header):
+def _needs_body(specifiers: bytes, rest: bytes) -> bool:
+    """Whether a function is constexpr, or its return type comes from its body."""
+    if re.search(rb"\b(?:constexpr|consteval)\b", specifiers):
         return True
-    return re.search(rb"\bauto\b", header) is not None and b"->" not in header
+    count = 1
+    while count:  # ``template <auto K> void f()`` deduces nothing from the body
+        specifiers, count = re.subn(rb"<[^<>]*>", b" ", specifiers)
+    return re.search(rb"\bauto\b", specifiers) is not None and b"->" not in rest
 
 
 def _self_contained(body: bytes) -> bool:

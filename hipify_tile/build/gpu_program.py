@@ -103,8 +103,9 @@ def _device_codes(
             key = f"{fact.mangled} {private}"
             if not fact.mangled or key in kernels:
                 continue
-            reason = plan.reasons.get(fact.id, "")
-            emissions = plan.emissions.get(fact.id, ())
+            place = (analysis.unit.path, fact.mangled)
+            reason = plan.reasons.get(place, "")
+            emissions = plan.emissions.get(place, ())
             if emissions and private and names[fact.mangled] > 1:
                 emissions, reason = (), "another file has a kernel of this name, unseen outside it"
             for emission in emissions:

@@ -38,18 +38,18 @@ _ARCHITECTURE = "-D__CUDA_ARCH__=800"
 class Plan:
     """What to build.
 
-    ``emissions`` maps ``KernelFact.id`` to the verified emissions that become objects, ``reasons``
-    the other kernels to why they stay. ``host_sources`` are further C and C++ files. ``runtime`` is
+    ``emissions`` maps kernels, by the path of their unit and mangled name, to the verified emissions
+    that become objects, ``reasons`` the others to why they stay. ``host_sources`` are further C and C++ files. ``runtime`` is
     the folder of ``libtm_cudart.so``; ``flags`` go to every g++ command. ``output`` ending in
     ``.a`` is a static library, in ``.o`` an object, ``-shared`` in ``flags`` makes a shared one.
     """
 
     analyses: Sequence[UnitAnalysis]
-    emissions: Mapping[str, Sequence[Emission]]
+    emissions: Mapping[tuple[str, str], Sequence[Emission]]
     output: Path
     folder: Path
     runtime: Path
-    reasons: Mapping[str, str] = field(default_factory=dict)
+    reasons: Mapping[tuple[str, str], str] = field(default_factory=dict)
     host_sources: Sequence[Path] = ()
     flags: tuple[str, ...] = ()
     cxx: str = "g++"
@@ -134,9 +134,9 @@ def _registration(number: int, name: str) -> str:
     """One line that tells the runtime of a variable: symbol copies and mode check need it."""
     return (
         'extern "C" __attribute__((weak)) int tm_register_variable(const char *, void *, '
-        "uint64_t); "
+        "uint64_t, const char *); "
         f"static const int tm_variable_{number} __attribute__((unused)) = tm_register_variable ? "
-        f'tm_register_variable("{name}", (void *)&{name}, sizeof({name})) : 0;\n'
+        f'tm_register_variable("{name}", (void *)&{name}, sizeof({name}), TM_UNIT_NAME) : 0;\n'
     )
 
 
@@ -145,7 +145,7 @@ def _accessors(analysis: UnitAnalysis, plan: Plan) -> dict[str, str]:
     used = {
         argument.source
         for kernel in analysis.kernels
-        for emission in plan.emissions.get(kernel.id, ())
+        for emission in plan.emissions.get((analysis.unit.path, kernel.mangled), ())
         for argument in emission.arguments
         if argument.role == "global"
     }
@@ -211,8 +211,9 @@ def _kernels(
             if key in built:
                 continue
             levels: list[str] = []
-            reason = plan.reasons.get(fact.id, "")
-            for emission in plan.emissions.get(fact.id, ()):
+            place = (analysis.unit.path, fact.mangled)
+            reason = plan.reasons.get(place, "")
+            for emission in plan.emissions.get(place, ()):
                 private = source if is_internal(fact, analysis) else ""
                 entry = entry_name(fact.mangled, emission.level, private)
                 made = plan.folder / "kernels" / f"{entry}.o"

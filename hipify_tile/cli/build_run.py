@@ -48,7 +48,7 @@ def execute(
     project = discover(
         request.paths, config, database=request.database, clang_args=request.clang_args
     )
-    chosen = {k.id: k for k in kernels}
+    chosen = {(path, k.mangled): k for k in kernels for path in k.units}
     analyses = [analyze(u) for u in project.units if u.language == "cuda"]
     if not analyses:
         raise session.UsageError("no CUDA source was found")

@@ -15,4 +15,5 @@ def cmake_dir() -> None:
 
 def folder() -> Path:
     """Return the folder; it is part of the package."""
-    return Path(str(files("hipify_tile").joinpath("cmake")))
+    # A folder may be several in an editable install, a file is one.
+    return Path(str(files("hipify_tile").joinpath("cmake", "HipifyTileConfig.cmake"))).parent

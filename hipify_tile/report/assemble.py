@@ -82,27 +82,30 @@ _AFTER_HEADERS = frozenset({"TM0002", "TM0004", "TM1201", "TM1202"})
 
 
 def _kernels(units: Sequence[UnitReport]) -> tuple[KernelReport, ...]:
-    by_id: dict[str, list[tuple[str, KernelReport]]] = {}
+    by_id: dict[str, list[KernelReport]] = {}
     for unit in units:
         for kernel in unit.kernels:
             rows = by_id.setdefault(kernel.id, [])
-            if not any(_same(kernel, other) for _, other in rows):
-                rows.append((unit.path, kernel))
+            same = next((i for i, other in enumerate(rows) if _same(kernel, other)), None)
+            if same is None:
+                rows.append(replace(kernel, units=(unit.path,)))
+            else:
+                rows[same] = replace(rows[same], units=(*rows[same].units, unit.path))
     instantiated = {
-        (k.file, k.line) for rows in by_id.values() for _, k in rows if not _uninstantiated(k)
+        (k.file, k.line) for rows in by_id.values() for k in rows if not _uninstantiated(k)
     }
     merged: list[KernelReport] = []
     for rows in by_id.values():
-        live = [
-            (path, k)
-            for path, k in rows
-            if not (_uninstantiated(k) and (k.file, k.line) in instantiated)
-        ]
+        live = [k for k in rows if not (_uninstantiated(k) and (k.file, k.line) in instantiated)]
         if len(live) == 1:
-            merged.append(live[0][1])
+            merged.append(live[0])
         else:
-            programs = {_programs(k) for _, k in live}
-            merged += [_conflicting(path, k, same=len(programs) == 1) for path, k in live]
+            programs = {_programs(k) for k in live}
+            names = _unit_names([k.units[0] for k in live])
+            merged += [
+                _conflicting(name, k, same=len(programs) == 1)
+                for name, k in zip(names, live, strict=True)
+            ]
     return tuple(sorted(merged, key=lambda k: (k.file, k.line, k.id)))
 
 
@@ -118,16 +121,26 @@ def _uninstantiated(kernel: KernelReport) -> bool:
     return any(d.code == "TM1201" for d in kernel.diagnostics)
 
 
-def _conflicting(path: str, kernel: KernelReport, *, same: bool) -> KernelReport:
+def _unit_names(paths: Sequence[str]) -> list[str]:
+    """The shortest ends of paths, whole names of folders and files, that tell them apart."""
+    parts = [path.split(os.sep) for path in paths]
+    for length in range(1, max(map(len, parts), default=0) + 1):
+        names = ["/".join(p[-length:]) for p in parts]
+        if len(set(names)) == len(names):
+            return names
+    return list(paths)
+
+
+def _conflicting(unit: str, kernel: KernelReport, *, same: bool) -> KernelReport:
     """One variant of a kernel; ``same`` says that only the verdicts of the variants differ."""
-    own = f"{kernel.id}@{os.path.basename(path)}"
+    own = f"{kernel.id}@{unit}"
     spans = [d.span for d in kernel.diagnostics if d.span and d.span.file == kernel.file]
     conflict = diagnostic(
         "TM0008",
         spans[0] if spans else None,
         headline="a header's kernel has other verdicts in other includers" if same else "",
         kernel=own,
-        notes=(f"{kernel.name} as {os.path.basename(path)} sees it: {kernel.verdict.value}",),
+        notes=(f"{kernel.name} as {unit} sees it: {kernel.verdict.value}",),
         help="see the other finding of this kernel: the includers' launches or headers differ"
         if same
         else "give the variants different names, or include the header with the same macros",

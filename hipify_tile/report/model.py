@@ -60,7 +60,8 @@ class KernelReport:
     ``line`` is 1-based. ``targets`` gives the highest level that is emitted for a target,
     ``kept``, or None. ``executed`` lists the targets whose shown level was executed and equal.
     ``loc_cuda`` and ``loc_tilelang`` count lines of the kernel in either language (0: none).
-    ``extra`` carries what only a bug report needs (a traceback).
+    ``extra`` carries what only a bug report needs (a traceback). ``units`` are the paths of the
+    translation units that it speaks for.
     """
 
     id: str
@@ -83,6 +84,7 @@ class KernelReport:
     diagnostics: tuple[Diagnostic, ...]
     extra: tuple[tuple[str, str], ...] = ()
     qualified: str = ""
+    units: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, str, str]:

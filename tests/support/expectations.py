@@ -4,7 +4,8 @@ Sample programs (``expected.toml``) use its ``[[kernel]]`` tables. A kernel tabl
 ``verdict`` (one, or a list of allowed ones), ``level`` (the lowest acceptable rung), ``not_level``
 (a rung it must not reach), ``codes`` (diagnostics it must carry) and ``instances``. Whole programs
 add ``why`` a kernel stays, ``order = "any"`` where its threads race for places of their results,
-and a ``[program]`` table: how many ``devices`` it runs on.
+``launched = false`` where the program leaves it out on a CPU, and a ``[program]`` table: how many
+``devices`` it runs on.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ def load(path: Path) -> Json:
         "files", "distinct_ids", "kernel", "program",
     }  # fmt: skip
     assert set(data) <= known, f"{path}: unknown keys {set(data) - known}"
-    kernel_keys = {"name", "verdict", "level", "not_level", "codes", "instances", "order", "why"}
+    kernel_keys = {"name", "verdict", "level", "not_level", "codes", "instances"}
+    kernel_keys |= {"order", "why", "launched"}
     for kernel in data.get("kernel", []):
         assert set(kernel) <= kernel_keys, f"{path}: unknown keys {set(kernel) - kernel_keys}"
         assert {"name", "verdict"} <= set(kernel), f"{path}: a kernel lacks name or verdict"

@@ -199,6 +199,25 @@ int main() { auto f = [](int x) { return x; }; std::vector<int> v(3); return f(i
 """
 
 
+@pytest.mark.parametrize(
+    "header, stripped",
+    [
+        ("template <auto K, class... A> void f(A &&...a)", True),
+        ("template <class T> void f(std::array<T, 2> a)", True),
+        ("void f(auto x)", True),
+        ("auto f(int x) -> int", True),
+        ("auto f(int x)", False),
+        ("decltype(auto) f(int x)", False),
+        ("template <auto K> auto f(int x)", False),
+        ("constexpr int f(int x)", False),
+    ],
+)
+def test_bodies_that_say_the_return_type_stay(tmp_path, header, stripped):
+    body = "" if "void" in header else "return 1;"
+    text = f"#include <array>\n{header} {{ {body} }}\n"
+    assert bool(analyze(tmp_path, text).host_bodies) is stripped
+
+
 def test_only_pure_host_bodies_are_stripped(tmp_path):
     found = analyze(tmp_path, HOST)
     assert not found.diagnostics

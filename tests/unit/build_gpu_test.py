@@ -125,16 +125,19 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (unit,) = discover([folder / "src"]).units
     analysis = analyze_unit(unit)
     emissions = {
-        fact.id: [r.emission for r in emit_levels(fact.kernel, levels=(Level.SIMT,)) if r.emission]
+        (unit.path, fact.mangled): [
+            r.emission for r in emit_levels(fact.kernel, levels=(Level.SIMT,)) if r.emission
+        ]
         for fact in analysis.kernels
         if fact.kernel is not None and fact.name != "left"
     }
+    (left,) = [fact for fact in analysis.kernels if fact.name == "left"]
     made = folder / "app"
     built = build(
         Plan(
             analyses=[analysis],
             emissions=emissions,
-            reasons={"main.cu:left": "asked for"},
+            reasons={(unit.path, left.mangled): "asked for"},
             output=made,
             folder=folder / "build",
             runtime=Path(),

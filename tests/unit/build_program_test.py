@@ -110,11 +110,11 @@ void second_file(float *x, int n) { scale<<<2, 32>>>(x, n); run_fill(x, 7.0f, 1)
 EXPECTED = "7 14.5 18 32\n"
 
 
-def _lowest(analysis: UnitAnalysis, level: Level) -> dict[str, Sequence[Emission]]:
-    found: dict[str, Sequence[Emission]] = {}
+def _lowest(analysis: UnitAnalysis, level: Level) -> dict[tuple[str, str], Sequence[Emission]]:
+    found: dict[tuple[str, str], Sequence[Emission]] = {}
     for fact in analysis.kernels:
         results = emit_levels(fact.kernel) if fact.kernel is not None else ()
-        found[fact.id] = [
+        found[analysis.unit.path, fact.mangled] = [
             r.emission for r in results if r.emission is not None and r.level is level
         ]
     return found
@@ -133,7 +133,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
     subprocess.run([*command, "-o", str(library)], check=True)
     project = discover([folder])
     analyses = [analyze_unit(unit) for unit in project.units]
-    emissions: dict[str, Sequence[Emission]] = {}
+    emissions: dict[tuple[str, str], Sequence[Emission]] = {}
     for analysis in analyses:
         emissions.update(_lowest(analysis, Level.LOOP))
     output = folder / "app"

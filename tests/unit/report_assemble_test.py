@@ -61,6 +61,17 @@ def test_variants_that_differ_in_text_or_only_in_verdict_say_which():
     }  # fmt: skip
 
 
+def test_variants_of_units_of_one_file_name_have_ids_of_their_own():
+    paths = ("/s/x/k.cu", "/s/y/k.cu", "/s/y/l.cu")
+    units = [unit(path, kernel(f"def k(): {n}")) for n, path in enumerate(paths)]
+    report = merged(*units, unit("/s/again.cu", kernel("def k(): 1")))
+    assert {k.id: k.units for k in report.kernels} == {
+        "k.cuh:k@x/k.cu": ("/s/x/k.cu",),
+        "k.cuh:k@y/k.cu": ("/s/y/k.cu", "/s/again.cu"),
+        "k.cuh:k@y/l.cu": ("/s/y/l.cu",),
+    }
+
+
 def test_missing_header_comes_before_what_it_may_have_caused():
     missing = diagnostic("TM0001", SPAN, headline="header 'x.h' was not found")
     follows = tuple(diagnostic(code, SPAN, help="old") for code in ("TM1201", "TM1202"))

@@ -24,6 +24,7 @@ struct Function {
 struct Provided {
   void *address;
   size_t bytes;
+  std::string file;  // "a_cu": of the unit that defines it
 };
 
 struct Variable {
@@ -56,33 +57,12 @@ void note_symbol(void *address, size_t bytes) {
   runtime().allocations.add(allocation);
 }
 
-// Under the mutex. The kernels' variable of that name; null if there is none, or if several files have
-// one and which is meant cannot be told.
-const Provided *provided_for(const Registrations &all, const Variable &variable, bool *ambiguous) {
-  const auto range = all.provided.equal_range(without_unnamed(canonical_name(variable.name.c_str())));
-  *ambiguous = range.first != range.second && std::next(range.first) != range.second;
-  return range.first == range.second || *ambiguous || range.first->second.bytes != variable.bytes
-             ? nullptr
-             : &range.first->second;
-}
-
-// Under the mutex. A variable that no kernel's code provides gets zeroed memory of its own.
-cudaError_t settle(Registrations &all, Variable &variable) {
-  bool ambiguous = false;
-  if (const Provided *found = provided_for(all, variable, &ambiguous)) {
-    variable.address = found->address;
-    note_symbol(variable.address, variable.bytes);
-  } else if (ambiguous) {
-    trace_note("variable that several files have", variable.name.c_str());
-    return cudaErrorInvalidSymbol;
-  } else if (!variable.address) {
-    trace_note("variable that no kernel's code has", variable.name.c_str());
-    variable.address = std::calloc(1, variable.bytes ? variable.bytes : 1);
-    if (!variable.address) return cudaErrorMemoryAllocation;
-    note_symbol(variable.address, variable.bytes);
-  }
-  if (variable.managed) *variable.managed = variable.address;
-  return cudaSuccess;
+// "/src/a.cu" → "a_cu".
+std::string file_word(std::string file) {
+  file.erase(0, file.rfind('/') + 1);
+  for (char &c : file)
+    if (!isalnum(static_cast<unsigned char>(c))) c = '_';
+  return file;
 }
 
 // "/src/k.cuh:3 (/src/a.cu)" and "/src/a.cu:7" → "a_cu", as nvcc spells files in names.
@@ -90,11 +70,7 @@ std::string unit_of(const Kernel &kernel) {
   const std::string &source = kernel.source;
   const size_t open = source.rfind(" (");
   const bool named = open != std::string::npos && source.back() == ')';
-  std::string file = named ? source.substr(open + 2, source.size() - open - 3) : source.substr(0, source.rfind(':'));
-  file.erase(0, file.rfind('/') + 1);
-  for (char &c : file)
-    if (!isalnum(static_cast<unsigned char>(c))) c = '_';
-  return file;
+  return file_word(named ? source.substr(open + 2, source.size() - open - 3) : source.substr(0, source.rfind(':')));
 }
 
 // "…_GLOBAL__N__06ea5dd8_4_a_cu_d3708d55…" and "…_INTERNAL_…" → "a_cu".
@@ -122,6 +98,11 @@ std::vector<Kernel *> kernels_called(const std::string &name) {
   return found;
 }
 
+// Whether one unit alone can have the kernel: instances of templates may be in several.
+bool is_of_one_unit(const Kernel &kernel) {
+  return has_internal_linkage(kernel.name.c_str()) || canonical_name(kernel.name.c_str()).find('<') == std::string::npos;
+}
+
 // Under the mutex. The file of a module, from the names in it; empty if none of them says it.
 std::string file_of_module(const Registrations &all, const void *module) {
   for (const auto &entry : all.functions) {
@@ -129,7 +110,7 @@ std::string file_of_module(const Registrations &all, const void *module) {
     const std::string file = file_in(entry.second.name);
     if (!file.empty()) return file;
     const std::vector<Kernel *> same = kernels_called(entry.second.name);
-    if (same.size() == 1 && has_internal_linkage(same[0]->name.c_str())) return unit_of(*same[0]);
+    if (same.size() == 1 && is_of_one_unit(*same[0])) return unit_of(*same[0]);
   }
   for (const auto &entry : all.variables)
     if (entry.second.module == module && !file_in(entry.second.name).empty()) return file_in(entry.second.name);
@@ -148,6 +129,42 @@ Kernel *kernel_for(const Registrations &all, const Function &function) {
     chosen = candidate;
   }
   return chosen;
+}
+
+// Under the mutex. The kernels' variable of that name; null if there is none, or if several files have
+// one and which is meant cannot be told.
+const Provided *provided_for(const Registrations &all, const Variable &variable, bool *ambiguous) {
+  const auto range = all.provided.equal_range(without_unnamed(canonical_name(variable.name.c_str())));
+  const bool several = range.first != range.second && std::next(range.first) != range.second;
+  const std::string file = several ? file_of_module(all, variable.module) : "";
+  const Provided *chosen = nullptr;
+  *ambiguous = several && file.empty();
+  for (auto at = range.first; at != range.second && !*ambiguous; ++at) {
+    if (several && at->second.file != file) continue;
+    *ambiguous = chosen != nullptr;  // two files of one name
+    chosen = &at->second;
+  }
+  *ambiguous |= several && !chosen;
+  return *ambiguous || !chosen || chosen->bytes != variable.bytes ? nullptr : chosen;
+}
+
+// Under the mutex. A variable that no kernel's code provides gets zeroed memory of its own.
+cudaError_t settle(Registrations &all, Variable &variable) {
+  bool ambiguous = false;
+  if (const Provided *found = provided_for(all, variable, &ambiguous)) {
+    variable.address = found->address;
+    note_symbol(variable.address, variable.bytes);
+  } else if (ambiguous) {
+    trace_note("variable that several files have", variable.name.c_str());
+    return cudaErrorInvalidSymbol;
+  } else if (!variable.address) {
+    trace_note("variable that no kernel's code has", variable.name.c_str());
+    variable.address = std::calloc(1, variable.bytes ? variable.bytes : 1);
+    if (!variable.address) return cudaErrorMemoryAllocation;
+    note_symbol(variable.address, variable.bytes);
+  }
+  if (variable.managed) *variable.managed = variable.address;
+  return cudaSuccess;
 }
 
 }  // namespace
@@ -206,11 +223,11 @@ void visit_symbols(SymbolVisitor visit, void *context) {
 using namespace tile_migrate;
 
 // A variable of device code that was compiled apart from the program that names it.
-TM_EXPORT int tm_register_variable(const char *name, void *address, uint64_t bytes) {
-  if (!name || !address) return cudaErrorInvalidValue;
+TM_EXPORT int tm_register_variable(const char *name, void *address, uint64_t bytes, const char *unit) {
+  if (!name || !address || !unit) return cudaErrorInvalidValue;
   Registrations &all = registrations();
   std::lock_guard<std::mutex> guard(all.mutex);
-  all.provided.emplace(name, Provided{address, size_t(bytes)});
+  all.provided.emplace(name, Provided{address, size_t(bytes), file_word(unit)});
   for (auto &entry : all.variables)
     if (entry.second.managed && entry.second.address) settle(all, entry.second);
   return cudaSuccess;

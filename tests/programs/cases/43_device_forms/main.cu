@@ -58,7 +58,7 @@ template <class F, class... A> __device__ auto apply_to(F f, A... a) -> decltype
 template <class T> __device__ void swap_values(T &a, T &b) { T c = a; a = b; b = c; }
 __device__ __noinline__ int not_inlined(int v) { return v + 1; }
 static __forceinline__ __device__ int force_inlined(int v) { return v + 1; }
-inline __host__ __device__ __forceinline__ int all_words(int v) { return v + 1; }
+__host__ __device__ __forceinline__ int all_words(int v) { return v + 1; }
 __device__ void out_parameters(int &a, int *b, int (&c)[2]) { a = 1, *b = 2, c[0] = 3, c[1] = 4; }
 __device__ int default_argument(int a, int b = 4) { return a + b; }
 __device__ int overloaded(int) { return 1; }
