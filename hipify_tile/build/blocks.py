@@ -148,22 +148,29 @@ def _fast(
     if body is None:
         return ""
     apart = re.sub(r"\* (\w+)", r"* __restrict__ \1", signature)
-    end = []
+    end: list[str] = []
+    start: list[str] = []
+    first = variables[0]
     if body.joined:
+        names = ", ".join(p.rpartition(" ")[2] for p in signature.split(", "))
+        start.append(f"  if (tm_n0 * (uint64_t)({body.joined}) > INT32_MAX)")
+        start.append(f"    return tm_run({names}, tm_first, tm_last);")
         end.append("    const uint64_t tm_more = tm_last - tm_block;")
         end.append(
-            "    const int32_t tm_bx_end = (int32_t)(tm_more < tm_n0 - bx ? bx + tm_more : tm_n0);"
+            f"    const int32_t tm_bx_end = (int32_t)(tm_more < tm_n0 - {first} "
+            f"? {first} + tm_more : tm_n0);"
         )
     return "\n".join(
         [
             f"static void tm_run_fast({apart}, uint64_t tm_first, uint64_t tm_last) {{",
             *(f"  {line}" for line in body.locals),
             *lets,
+            *start,
             "  for (uint64_t tm_block = tm_first; tm_block < tm_last;) {",
             *indices,
             *end,
             *(f"    {line}" for line in body.lines),
-            f"    tm_block += {'tm_bx_end - bx' if body.joined else '1'};",
+            f"    tm_block += {f'tm_bx_end - {first}' if body.joined else '1'};",
             "  }",
             "}",
         ]

@@ -24,6 +24,7 @@ from hipify_tile.build.vector_loops import Scope
 _WIDTH, _WIDE = 16, 256
 _NEAR = 4
 _LINE = 64  # bytes of a cache line
+_AHEAD, _FAR = "4", 16384  # iterations; bytes that processors do not look ahead themselves
 _BYTES = {
     "bool": 1, "int8_t": 1, "uint8_t": 1, "int16_t": 2, "uint16_t": 2, "half": 2, "int32_t": 4,
     "uint32_t": 4, "float": 4,
@@ -203,7 +204,7 @@ class _Strips:
     def prefetches(self, loop: For, width: str) -> Iterator[str]:
         """Ask for what the next iteration reads, far from what this one reads."""
         ahead: dict[str, C] = {
-            loop.var: Binary("+", Name(loop.var), Number("1")),
+            loop.var: Binary("+", Name(loop.var), Number(_AHEAD)),
             "tm_q": Name("tm_ahead"),
         }
         seen: set[Index] = set()
@@ -219,9 +220,11 @@ class _Strips:
                     seen.add(e)
                     line = _LINE // _BYTES.get(self.scope.types.get(e.array, ""), 8)
                     place = t.text(Index(e.array, t.substitute(e.index, ahead)))
-                    yield f"for (int32_t tm_l = 0; tm_l < {width}; tm_l += {line}) {{"
-                    yield "  const int64_t tm_ahead = tm_strip + tm_l;"
-                    yield f"  __builtin_prefetch(&{place});"
+                    yield "{"
+                    yield "  int64_t tm_ahead = tm_strip, tm_q = tm_strip;"
+                    yield f"  if ((uintptr_t)&{place} - (uintptr_t)&{t.text(e)} > {_FAR})"
+                    yield f"    for (; tm_ahead < tm_q + {width}; tm_ahead += {line})"
+                    yield f"      __builtin_prefetch(&{place});"
                     yield "}"
 
     def lanes(

@@ -36,7 +36,7 @@ from hipify_tile.build.loop_passes import (
 from hipify_tile.build.strips import NotStrippedError, strips
 from hipify_tile.build.vector_loops import EXTREMES, Scope, segmented
 
-_BLOCK = ("bx", "by", "bz")
+_MOST_AXES = 3
 _GUESSES = {
     "block_x": 64, "block_y": 8, "block_z": 1, "grid_x": 4096, "grid_y": 4096, "grid_z": 4096,
 }  # fmt: skip
@@ -44,11 +44,14 @@ _GUESSES = {
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """Lines of a block's body; ``joined``: they run blocks [bx, tm_bx_end) of one row."""
+    """Lines of a block's body, declarations in front of it.
+
+    ``joined`` is "" or the extent of a block in x: then the lines run blocks [bx, tm_bx_end).
+    """
 
     lines: tuple[str, ...]
     locals: tuple[str, ...]
-    joined: bool = False
+    joined: str = ""
 
 
 @dataclass(slots=True)
@@ -223,10 +226,10 @@ def _rewrite(
     )  # fmt: skip
     declarations = [f"{a.type} {a.name}[{a.size}];" for a in arrays]
     declarations += [f"{scope.types[n]} {n};" for n in uniform]
-    if threads and interleave and not arrays and not uniform and len(body) == 1:
-        joined = _joined(body[0], rewriter, block)
+    if interleave and not arrays and not uniform and len(body) == 1 and block:
+        joined = _joined(body[0], rewriter, block[0])
         if joined is not None:
-            return Body(tuple(joined), (), joined=True)
+            return joined
     return Body(tuple(rewriter.lines(body)), tuple(declarations))
 
 
@@ -327,37 +330,62 @@ def _outside(body: tuple[S, ...], threads: bool, skipped: list[tuple[S, ...]]) -
     return found
 
 
-def _joined(stmt: S, rewriter: _Rewriter, block: tuple[str, ...]) -> list[str] | None:
+def _joined(stmt: S, rewriter: _Rewriter, block: str) -> Body | None:
     """Neighbouring blocks as one loop over ``tm_x``, where the body uses bx and tx only so."""
-    nest = _nest(stmt)
-    if nest is None or block != _BLOCK or nest[2].body in rewriter.skipped:
+    loops: list[For] = []
+    while isinstance(stmt, For) and len(loops) < _MOST_AXES:
+        loops.append(stmt)
+        if len(stmt.body) != 1 or not isinstance(stmt.body[0], For):
+            break
+        stmt = stmt.body[0]
+    if rewriter.threads:
+        if not loops or _nest(loops[0]) is None:
+            return None
+        loops = list(_nest(loops[0]) or ())
+    elif not loops or has_loop(loops[-1].body):
         return None
-    z, y, x = nest
-    body = rewriter.prepared(x.body)
+    x = loops.pop()
+    if x.body in rewriter.skipped or any(loop.low != Number("0") for loop in (*loops, x)):
+        return None
+    if not isinstance(x.high, Name | Number):
+        return None
+    axis = _Axis(block, x.high, x.var)
     rewriter.scope.types["tm_x"] = "int32_t"
-    body = t.map_expressions(body, lambda e: _global(e, x.var))
-    if {"bx", x.var} & t.names(body):
+    body = t.map_expressions(rewriter.prepared(x.body), lambda e: _global(e, axis))
+    if {block, x.var} & t.names(body):
         return None
-    lines = []
-    for indent, loop in enumerate((z, y)):
+    if any({block, x.var} & t.mentioned(loop.high) for loop in loops):
+        return None
+    lines: list[str] = []
+    for indent, loop in enumerate(loops):
         lines.append("  " * indent + t.head(loop.var, "0", t.text(loop.high)))
-    low, high = (Binary("*", Name(n), Name("block_x")) for n in ("bx", "tm_bx_end"))
-    loop_lines = rewriter.threads_loop("tm_x", low, high, body, (z.var, y.var))
-    return [*lines, *(f"    {line}" for line in loop_lines), "  }", "}"]
+    low, high = (Binary("*", Name(n), x.high) for n in (block, "tm_bx_end"))
+    pad = "  " * len(loops)
+    inner = rewriter.threads_loop("tm_x", low, high, body, tuple(loop.var for loop in loops))
+    lines += [pad + line for line in inner]
+    lines += ["  " * i + "}" for i in reversed(range(len(loops)))]
+    return Body(tuple(lines), (), joined=t.text(x.high))
 
 
-def _global(expr: C, thread: str) -> C:
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    block: str
+    extent: C
+    thread: str
+
+
+def _global(expr: C, axis: _Axis) -> C:
     """``bx * block_x * k + tx * k`` → ``tm_x * k``, in any order of the summands."""
     if isinstance(expr, Binary) and expr.op in "+-":
         summands = list(_summands(expr, 1))
         while True:
-            pair = _pair(summands, thread)
+            pair = _pair(summands, axis)
             if pair is None:
                 break
             first, second, rest, wide = pair
             summands[first] = (summands[first][0], _product(rest, wide))
             del summands[second]
-        changed = [(sign, _global_inside(e, thread)) for sign, e in summands]
+        changed = [(sign, _global_inside(e, axis)) for sign, e in summands]
         changed.sort(key=lambda item: -item[0])
         sign, found = changed[0]
         if sign < 0:
@@ -365,11 +393,11 @@ def _global(expr: C, thread: str) -> C:
         for sign, e in changed[1:]:
             found = Binary("+" if sign > 0 else "-", found, e)
         return found
-    return _global_inside(expr, thread)
+    return _global_inside(expr, axis)
 
 
-def _global_inside(expr: C, thread: str) -> C:
-    return t.rebuild(expr, lambda e: _global(e, thread))
+def _global_inside(expr: C, axis: _Axis) -> C:
+    return t.rebuild(expr, lambda e: _global(e, axis))
 
 
 def _summands(expr: C, sign: int) -> Iterator[tuple[int, C]]:
@@ -388,9 +416,9 @@ def _factors(expr: C) -> Iterator[C]:
         yield expr
 
 
-def _pair(summands: list[tuple[int, C]], thread: str) -> tuple[int, int, list[C], bool] | None:
+def _pair(summands: list[tuple[int, C]], axis: _Axis) -> tuple[int, int, list[C], bool] | None:
     for wide in (False, True):
-        names = [Name(n) for n in ("bx", "block_x", thread)]
+        names = (Name(axis.block), axis.extent, Name(axis.thread))
         bx, extent, tx = [Cast("int64_t", n) if wide else n for n in names]
         for i, (sign, e) in enumerate(summands):
             factors = list(_factors(e))
