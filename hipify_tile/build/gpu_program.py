@@ -17,16 +17,10 @@ from hipify_tile.analyzer.model import KernelFact, UnitAnalysis
 from hipify_tile.build.arguments import NoObjectError
 from hipify_tile.build.device_code import DeviceCode, device_code, file_text
 from hipify_tile.build.gpu_library import header_folder, launch_library, link_options
+from hipify_tile.build.kernel_objects import is_internal, source_of
 from hipify_tile.build.launch_shapes import launch_shapes
-from hipify_tile.build.program import (
-    Built,
-    BuiltKernel,
-    Plan,
-    compile_flags,
-    is_internal,
-    source_of,
-    write_manifest,
-)
+from hipify_tile.build.plan import Built, BuiltKernel, Plan
+from hipify_tile.build.program import compile_flags, write_manifest
 from hipify_tile.build.tool import run_tool
 from hipify_tile.diagnostics.model import Diagnostic
 from hipify_tile.diagnostics.registry import diagnostic

@@ -43,7 +43,11 @@ DYNAMIC_SHARED = 49152
 """Bytes of dynamic shared memory that objects are built for unless a launch needs more."""
 
 _CLONES = """\
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SSE3__)
+#ifndef TM_FAST
+#define TM_FAST(condition) (condition)
+#endif
+#if defined(TM_CLONES)
+#elif defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SSE3__)
 #define TM_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
 #else
 #define TM_CLONES
@@ -144,6 +148,7 @@ def object_source(
     call = ", ".join(f"c.{name}" for name in names)
     named = ", ".join(f"tm_c.{name}" for name in names)
     helpers = _helpers(lowered)
+    fast = "false"
     if blocks is None:
         functions = lowered.source[lowered.source.index(helpers) + len(helpers) :]
         functions += f"static uint64_t tm_count({signature}) {{ return 1; }}\n"
@@ -162,6 +167,7 @@ def object_source(
             f"static const bool tm_{name}_same = tm_{name}_known();\n" for name in inlined
         )
         if blocks.fast:
+            fast = f"TM_FAST({_apart(emission, lowered, inlined)})"
             run = f"if (c.tm_fast) tm_run_fast({run[7:]} else {run}"
         if not names:
             functions = functions.replace("tm_run(, ", "tm_run(")
@@ -185,7 +191,7 @@ def object_source(
             "(const tm_launch *tm_self, void **tm_arguments) {",
             *setup,
             *(f"  if (!({c})) return TM_NOT_APPLICABLE;" for c in checks),
-            f"  tm_values tm_c = {{{', '.join([*names, _apart(emission, lowered, inlined)])}}};",
+            f"  tm_values tm_c = {{{', '.join([*names, fast])}}};",
             f"  const uint64_t tm_blocks = tm_count({named});",
             "  if (tm_blocks == 0 || tm_blocks >= (1ull << 31)) return TM_NOT_APPLICABLE;",
             "  tm_launch tm_pieces = *tm_self;",

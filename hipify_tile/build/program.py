@@ -1,7 +1,7 @@
 """From analysed units to an executable: rewritten copies, kept and migrated kernels, one link.
 
 Everything happens on copies below a build folder; the user's files are only read. Whether a kernel
-is migrated was decided before: ``Plan.emissions`` holds what was verified. Nothing is run here.
+is migrated was decided before: ``Plan.emissions`` holds what was verified.
 """
 
 from __future__ import annotations
@@ -9,22 +9,17 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
 
-from hipify_tile.analyzer.model import KernelFact, UnitAnalysis
-from hipify_tile.build.arguments import NoObjectError
+from hipify_tile.analyzer.model import UnitAnalysis
+from hipify_tile.build.kernel_objects import kernel_objects
 from hipify_tile.build.kernels_only import COMPILE_FLAGS, link_kernels
-from hipify_tile.build.objects import DYNAMIC_SHARED, compile_object, entry_name, object_source
+from hipify_tile.build.plan import Built, BuiltKernel, Plan
 from hipify_tile.build.tool import run_tool
 from hipify_tile.compat import include_dir
 from hipify_tile.diagnostics.model import Diagnostic
-from hipify_tile.diagnostics.registry import diagnostic
-from hipify_tile.ir.expr import Const
 from hipify_tile.rewriter.emit.host import rewrite_host
-from hipify_tile.rewriter.model import Emission
-from hipify_tile.verify.lowering import LoweringError
 from hipify_tile.verify.overlay import Overlay, write_overlay
 
 # Kept kernels compute what the verified originals do: no contraction, integers wrap.
@@ -32,47 +27,6 @@ KEPT_FLAGS = (
     "-O2", "-w", "-fPIC", "-ffp-contract=off", "-fwrapv", "-fno-strict-aliasing",
 )  # fmt: skip
 _ARCHITECTURE = "-D__CUDA_ARCH__=800"
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What to build.
-
-    ``emissions`` maps kernels, by the path of their unit and mangled name, to the verified emissions
-    that become objects, ``reasons`` the others to why they stay. ``host_sources`` are further C and C++ files. ``runtime`` is
-    the folder of ``libtm_cudart.so``; ``flags`` go to every g++ command. ``output`` ending in
-    ``.a`` is a static library, in ``.o`` an object, ``-shared`` in ``flags`` makes a shared one.
-    """
-
-    analyses: Sequence[UnitAnalysis]
-    emissions: Mapping[tuple[str, str], Sequence[Emission]]
-    output: Path
-    folder: Path
-    runtime: Path
-    reasons: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    host_sources: Sequence[Path] = ()
-    flags: tuple[str, ...] = ()
-    cxx: str = "g++"
-    kernels_only: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class BuiltKernel:
-    """A kernel in the executable: the levels it has beside its kept code, and why not more."""
-
-    id: str
-    mangled: str
-    levels: tuple[str, ...]
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Built:
-    """The outcome; ``output`` is None where ``diagnostics`` hold an error."""
-
-    output: Path | None
-    kernels: tuple[BuiltKernel, ...]
-    diagnostics: tuple[Diagnostic, ...] = ()
 
 
 def build(plan: Plan) -> Built:
@@ -112,12 +66,13 @@ def build(plan: Plan) -> Built:
         objects.append(made)
     if problems:
         return Built(None, (), tuple(problems))
-    kernels, compiled, notes = _kernels(plan, cuda, symbols)
+    migrated = kernel_objects(plan, cuda, symbols)
+    kernels, notes = migrated.kernels, migrated.notes
     if plan.kernels_only:
-        names = [str(o) for o in (*objects, *compiled)]
+        names = [str(o) for o in (*objects, *migrated.objects)]
         failure = link_kernels(plan.cxx, names, plan.output, plan.folder)
     else:
-        failure = _link(plan, [*objects, *compiled])
+        failure = _link(plan, [*objects, *migrated.objects])
     if failure is not None:
         return Built(None, kernels, (*notes, failure))
     write_manifest(plan, kernels)
@@ -194,81 +149,6 @@ def _compile_host(plan: Plan, path: Path, made: Path) -> Diagnostic | None:
 def compile_flags(flags: Sequence[str]) -> list[str]:
     """Return those of ``flags`` that do not only matter to the linker."""
     return [f for f in flags if not f.startswith(("-l", "-L", "-Wl,", "-shared", "-static"))]
-
-
-def _kernels(
-    plan: Plan, cuda: Sequence[UnitAnalysis], symbols: Mapping[str, Mapping[str, str]]
-) -> tuple[tuple[BuiltKernel, ...], list[Path], tuple[Diagnostic, ...]]:
-    built: dict[str, BuiltKernel] = {}
-    objects: list[Path] = []
-    notes: list[Diagnostic] = []
-    for analysis in cuda:
-        for fact in analysis.kernels:
-            if not fact.mangled:
-                continue
-            source = source_of(fact, analysis)
-            key = f"{fact.mangled} {source if is_internal(fact, analysis) else ''}"
-            if key in built:
-                continue
-            levels: list[str] = []
-            place = (analysis.unit.path, fact.mangled)
-            reason = plan.reasons.get(place, "")
-            for emission in plan.emissions.get(place, ()):
-                private = source if is_internal(fact, analysis) else ""
-                entry = entry_name(fact.mangled, emission.level, private)
-                made = plan.folder / "kernels" / f"{entry}.o"
-                try:
-                    assert fact.kernel is not None
-                    text = object_source(
-                        fact.kernel,
-                        emission,
-                        entry=entry,
-                        source=source,
-                        shared_bytes=_shared_bytes(fact, analysis),
-                        symbols=symbols[analysis.unit.path],
-                    )
-                    machine = tuple(f for f in plan.flags if f.startswith(("-march=", "-mtune=")))
-                    compile_object(text, made, plan.cxx, machine)
-                except (NoObjectError, LoweringError) as error:
-                    reason = str(error)
-                    note = diagnostic("TM6004", fact.span, kernel=fact.id, notes=(reason,))
-                    notes.append(note)
-                    continue
-                made.with_suffix(".cpp").write_text(text.text, encoding="utf-8")
-                objects.append(made)
-                levels.append(emission.level.value)
-            built[key] = BuiltKernel(fact.id, fact.mangled, tuple(levels), reason)
-    return tuple(built.values()), objects, tuple(notes)
-
-
-def source_of(fact: KernelFact, analysis: UnitAnalysis) -> str:
-    """Return ``path:line`` of the body, as the kept record has it from the compiler.
-
-    Several units may have a kernel of internal linkage from one header: `` (unit)`` follows.
-    """
-    for definition in analysis.definitions:
-        if definition.file == fact.span.file and definition.name_end == fact.span.end:
-            shared = definition.internal and definition.file != analysis.unit.path
-            unit = f" ({analysis.unit.path})" if shared else ""
-            return f"{definition.file}:{definition.line}{unit}"
-    return ""
-
-
-def is_internal(fact: KernelFact, analysis: UnitAnalysis) -> bool:
-    """Return whether other units may have another kernel of this name."""
-    return any(
-        d.internal and d.file == fact.span.file and d.name_end == fact.span.end
-        for d in analysis.definitions
-    )
-
-
-def _shared_bytes(fact: KernelFact, analysis: UnitAnalysis) -> int:
-    known = [
-        int(launch.shared_bytes.value)
-        for launch in analysis.launches
-        if launch.kernel_usr == fact.usr and isinstance(launch.shared_bytes, Const)
-    ]
-    return max([DYNAMIC_SHARED, *known])
 
 
 def _link(plan: Plan, objects: Sequence[Path]) -> Diagnostic | None:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from hipify_tile.build.program import Built, Plan
+from hipify_tile.build.plan import Built, Plan
 from hipify_tile.build.program import build as build_program
 from hipify_tile.cli import session
 from hipify_tile.compat import library_path

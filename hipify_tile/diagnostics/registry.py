@@ -93,6 +93,7 @@ _TABLE = (
     Code("TM6002", "in-place-refused", _E, _min, "the sources are not safe to edit in place"),
     Code("TM6003", "build-failed", _E, _min, "the program does not compile or link"),
     Code("TM6004", "kept-at-run-time", _N, _none, "no object code was made of a migrated kernel"),
+    Code("TM6005", "object-differs", _W, _none, "object code differs from the original (our bug)"),
     # Our own bugs.
     Code("TM9001", "internal-error", _E, _none, "tile-migrate failed on this kernel (our bug)"),
     Code("TM9002", "invalid-ir", _E, _none, "an intermediate program is malformed (our bug)"),

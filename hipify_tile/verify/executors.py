@@ -151,6 +151,11 @@ class Placed:
         self._origins[name] = origin
         self.pointers[name] = buffer.address + origin * data.dtype.itemsize
 
+    def ranges(self) -> list[tuple[int, int]]:
+        """First address and the one after the last of every buffer that is not empty."""
+        buffers = self._buffers.values()
+        return [(b.address, b.address + b.bytes) for b in buffers if b.bytes]
+
     def ran(self, status: native.Status, values: dict[str, Array], seconds: float) -> Ran:
         """What the run left, or what stopped it."""
         if not status.ok:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import contextlib
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
 from hipify_tile.analyzer.model import KernelFact, LaunchFact, UnitAnalysis
 from hipify_tile.compat import user_cache_dir
 from hipify_tile.diagnostics.registry import diagnostic
+from hipify_tile.ir.simt import Kernel
 from hipify_tile.rewriter.model import Emission, Level, LevelResult
 from hipify_tile.verify.coverage import Meter, instrument
 from hipify_tile.verify.executors import Original
@@ -25,8 +26,11 @@ from hipify_tile.verify.lowering import LoweringError, precompiled_headers
 from hipify_tile.verify.model import Outcome, Verification
 from hipify_tile.verify.oracle import OracleFailure, OracleLibrary, build_oracle
 from hipify_tile.verify.rewrites import Rewritten
+from hipify_tile.verify.trial import Rewritten as Runnable
 
 Verdicts = dict[Level, Verification]
+Rewriting = Callable[[Kernel, Emission, Path], Runnable]
+"""Makes an emission executable; the folder is for what it builds."""
 
 
 def verify_kernels(
@@ -37,11 +41,13 @@ def verify_kernels(
     limits: Limits | None = None,
     save_failures: Path | None = None,
     cxx: str = "g++",
+    rewriting: Rewriting = Rewritten,
 ) -> dict[str, Verdicts]:
     """Execute every emission in ``emitted`` (by kernel id) against the original.
 
     Returns a verdict for each level that has an emission. ``save_failures`` is a folder for the
-    cases that differ. Raises RuntimeError with the child's traceback on a bug of ours.
+    cases that differ, ``rewriting`` makes what is executed of an emission. Raises RuntimeError with
+    the child's traceback on a bug of ours.
     """
     work: list[tuple[KernelFact, tuple[Emission, ...]]] = []
     for fact in analysis.kernels:
@@ -62,10 +68,9 @@ def verify_kernels(
             return {f.id: _all(f, e, seed, "TM5002", built.message) for f, e in work}
         import tilelang  # noqa: F401  (the children inherit it)
 
+        common = (seed, limits or Limits(), save_failures, rewriting)
         return {
-            fact.id: _verdicts(
-                fact, emissions, analysis, built, cache, seed, limits or Limits(), save_failures
-            )
+            fact.id: _verdicts(fact, emissions, analysis, built, cache, *common)
             for fact, emissions in work
         }
 
@@ -91,11 +96,14 @@ def _verdicts(
     seed: int,
     limits: Limits,
     save_failures: Path | None,
+    rewriting: Rewriting,
 ) -> Verdicts:
     if fact.id not in built.entries:
         return _all(fact, emissions, seed, "TM5002", built.failed.get(fact.id, ""))
     launches = [x for x in analysis.launches if x.kernel_usr == fact.usr]
-    task = partial(_judge, fact, emissions, launches, built, cache, seed, limits, save_failures)
+    task = partial(
+        _judge, fact, emissions, launches, built, cache, seed, limits, save_failures, rewriting
+    )
     answer = isolated(task, limits.seconds * 6 + 60 * len(emissions))
     if not isinstance(answer, Lost):
         return answer
@@ -109,7 +117,9 @@ def _verdicts(
     verdicts: Verdicts = {}
     for emission in emissions:  # the others need not suffer from the one that crashes
         alone = (emission,)
-        verdicts |= _verdicts(fact, alone, analysis, built, cache, seed, limits, save_failures)
+        verdicts |= _verdicts(
+            fact, alone, analysis, built, cache, seed, limits, save_failures, rewriting
+        )
     return verdicts
 
 
@@ -122,12 +132,13 @@ def _judge(
     seed: int,
     limits: Limits,
     save_failures: Path | None,
+    rewriting: Rewriting,
 ) -> Verdicts:
     """Runs in the child: load the original and judge every level."""
     assert fact.kernel is not None
     loaded = built.load()
     original = Original(fact.kernel, loaded, loaded.entries[fact.id])
-    rewrites = [(e, Rewritten(fact.kernel, e, cache)) for e in emissions]
+    rewrites = [(e, rewriting(fact.kernel, e, cache)) for e in emissions]
     return Judge(
         fact,
         fact.kernel,

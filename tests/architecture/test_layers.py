@@ -36,10 +36,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "rewriter.model",
         "rewriter.emit.host",
         "analyzer.model",
-        "verify.evaluate",
-        "verify.lowering",
-        "verify.overlay",
-        "verify.exactness",
+        "cache",
+        "verify",
     ),
     "programs": (*BASE, "programs", "compat"),
     "report": (

@@ -18,7 +18,7 @@ from hipify_tile.build.device_code import Shape, device_code
 from hipify_tile.build.extents import ExtentError, c_extent
 from hipify_tile.build.gpu_program import Device, build
 from hipify_tile.build.launch_shapes import USUAL_BLOCKS, launch_shapes
-from hipify_tile.build.program import Plan
+from hipify_tile.build.plan import Plan
 from hipify_tile.project import discover
 from hipify_tile.rewriter.model import Level
 from hipify_tile.rewriter.pipeline import emit_levels

@@ -20,7 +20,8 @@ import pytest
 from hipify_tile.analyzer.analyze import analyze_unit
 from hipify_tile.analyzer.model import UnitAnalysis
 from hipify_tile.build.objects import object_source
-from hipify_tile.build.program import Plan, build
+from hipify_tile.build.plan import Plan
+from hipify_tile.build.program import build
 from hipify_tile.compat import include_dir
 from hipify_tile.project import discover
 from hipify_tile.rewriter.model import Emission, Level
