@@ -165,13 +165,13 @@ class LaunchSource:
                 elif dtype.is_float:
                     names[name] = hint if hint is not None else self._float()
                 elif hint is None:
-                    names[name] = self._size()
+                    names[name] = self._size(self._extents(block_hint, names), 0.7)
                 elif hint < _SCALED and not ragged:
                     names[name] = hint
                 elif hint < _SCALED:
                     names[name] = hint if self._rng.random() < 0.5 else self._near(int(hint))
                 elif ragged and self._rng.random() < 0.8:
-                    names[name] = min(self._size(block_hint, names), int(hint) * 2)
+                    names[name] = min(self._size(self._extents(block_hint, names)), int(hint) * 2)
                 else:
                     names[name] = max(1, int(hint) >> attempt)
             launch = self._evaluated(fact, names, ragged=ragged, real=real)
@@ -199,7 +199,7 @@ class LaunchSource:
                 value = None if expr is None else evaluate(expr, names)
             except UnevaluableError:
                 value = None
-            scalars[p.name] = self._scalar(p) if value is None else wrap(value, p.dtype)
+            scalars[p.name] = self._scalar(p, block) if value is None else wrap(value, p.dtype)
         extents: dict[str, int | None] = {}
         roots: dict[str, str] = {}
         offsets: dict[str, int] = {}
@@ -369,8 +369,8 @@ class LaunchSource:
         options += [_BLOCKS_1D, _BLOCKS_2D, _BLOCKS_3D][rank - 1]
         return [b for b in options if _volume(b) <= min(bound, MAX_BLOCK)]
 
-    def _scalar(self, p: Param) -> int | float | bool:
-        """Draw a scalar leaf from what the kernel does with it."""
+    def _scalar(self, p: Param, block: Sequence[int] = ()) -> int | float | bool:
+        """Draw a scalar leaf from what the kernel does with it; sizes often next to blocks' ends."""
         if p.dtype.name == "bool":
             return bool(self._rng.integers(2))
         literals = sorted(self._roles.constants.get(p.name, frozenset()))
@@ -383,7 +383,7 @@ class LaunchSource:
         if p.name in self._roles.shifts:
             return int(self._rng.integers(0, p.dtype.bits))
         if p.name in self._roles.sizes:
-            return wrap(self._size(), p.dtype)
+            return wrap(self._size([b for b in block if b > 1], 0.7), p.dtype)
         if p.name in self._roles.divisors:
             return wrap(self._pick((1, 2, 3, 7, 8, -3, 16)), p.dtype)
         return wrap(int(self._rng.integers(-4, 21)), p.dtype)
@@ -393,15 +393,22 @@ class LaunchSource:
             return float(self._pick((1, 2, 3, 4))) / 4.0
         return float(np.float32(self._rng.normal()))
 
-    def _size(self, block: Sequence[Expr] = (), names: dict[str, Value] | None = None) -> int:
-        if block and self._rng.random() < 0.4:
-            try:
-                extent = evaluate_int(block[int(self._rng.integers(len(block)))], names or {})
-            except UnevaluableError:
-                extent = 32
+    def _size(self, extents: Sequence[int] = (), share: float = 0.4) -> int:
+        """Draw a size; a ``share`` of them lies next to multiples of one of ``extents``."""
+        if extents and self._rng.random() < share:
             times = int(self._rng.integers(1, 4))
-            return max(1, extent * times + int(self._rng.integers(-1, 2)))
+            return max(1, self._pick(extents) * times + int(self._rng.integers(-1, 2)))
         return int(self._pick(_SIZES))
+
+    def _extents(self, block: Sequence[Expr], names: dict[str, Value]) -> list[int]:
+        """The extents of a block, 32 for one that has no value yet."""
+        found = []
+        for expr in block:
+            try:
+                found.append(evaluate_int(expr, names))
+            except UnevaluableError:
+                found.append(32)
+        return found
 
     def _near(self, value: int) -> int:
         return max(0, value + int(self._rng.integers(-1, 2)))
