@@ -370,7 +370,7 @@ class LaunchSource:
         return [b for b in options if _volume(b) <= min(bound, MAX_BLOCK)]
 
     def _scalar(self, p: Param, block: Sequence[int] = ()) -> int | float | bool:
-        """Draw a scalar leaf from what the kernel does with it; sizes often next to blocks' ends."""
+        """Draw a scalar leaf from what the kernel does with it; sizes lie near block multiples."""
         if p.dtype.name == "bool":
             return bool(self._rng.integers(2))
         literals = sorted(self._roles.constants.get(p.name, frozenset()))
