@@ -49,6 +49,7 @@ def migrate(
     no_cache: opt.NoCache = False,
     seed: opt.Seed = None,
     baseline: opt.BaselineFile = None,
+    results: opt.Results = [],  # noqa: B006
     in_place: Annotated[
         bool, typer.Option("--in-place", help="Rewrite host code in the sources (git guards).")
     ] = False,

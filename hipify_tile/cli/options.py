@@ -81,6 +81,14 @@ BaselineFile = Annotated[
     Path | None,
     _opt("--baseline", help="Hide findings of this JSON report.", metavar="FILE"),
 ]
+Results = Annotated[
+    list[Path],
+    _opt("--results", help="Count this report of mode check.", metavar="FILE"),
+]
+Replay = Annotated[
+    Path | None,
+    _opt("--replay", help="Replay launches that mode record saved.", metavar="DIR"),
+]
 SaveFailures = Annotated[
     Path | None,
     _opt("--save-failures", help="Write cases that differ here (no cache).", metavar="DIR"),

@@ -30,10 +30,12 @@ from hipify_tile.diagnostics.paths import base_directory
 from hipify_tile.diagnostics.registry import diagnostic
 from hipify_tile.diagnostics.render import concise, github, sarif
 from hipify_tile.driver import Options, Stages, run_project, unmatched, verify
-from hipify_tile.project import discover
+from hipify_tile.programs.evidence import merged
+from hipify_tile.project import Project, discover
 from hipify_tile.report import json as json_report
 from hipify_tile.report.assemble import assemble
-from hipify_tile.report.model import Report, Tool, UnitReport
+from hipify_tile.report.model import KernelReport, Report, Tool, UnitReport
+from hipify_tile.report.programs import with_evidence
 from hipify_tile.rewriter.model import Level, Target
 
 
@@ -64,6 +66,8 @@ class Request:
     clang_args: tuple[str, ...] = ()
     skip: tuple[Path, ...] = ()
     save_failures: Path | None = None
+    results: tuple[Path, ...] = ()
+    replay: Path | None = None
 
     @classmethod
     def of(cls, context: typer.Context, *, verify: bool) -> Request:
@@ -89,17 +93,11 @@ def make_report(request: Request, stages: Stages | None = None) -> Report:
     total = len(project.units)
     with progress.bar(quiet=request.quiet, label=label, total=total) as shown:
         units = run_project(project, options, stages or _stages(request), shown)
-    report = assemble(
-        units,
-        tool=tool(),
-        root=" ".join(str(p) for p in request.paths)
-        if len(request.paths) == 1
-        else os.path.relpath(project.root),
-        command=_command(),
-        extra=(*project.diagnostics, *_unmatched(request, config, units)),
-        verify_requested=request.verify,
-        environment=(("python", sys.version.split()[0]), ("seed", str(options.seed))),
-    )
+    findings = (*project.diagnostics, *_unmatched(request, config, units))
+    report = _assembled(request, project, units, options.seed, findings)
+    if request.results or request.replay is not None:
+        units, found = _with_programs(request, project, units, report.kernels)
+        report = _assembled(request, project, units, options.seed, (*findings, *found))
     outcome = suppress.apply(
         report.diagnostics,
         base=base_directory(report.root),
@@ -110,6 +108,46 @@ def make_report(request: Request, stages: Stages | None = None) -> Report:
     )
     seconds = time.perf_counter() - started
     return replace(report, diagnostics=outcome.shown, suppressed=outcome.hidden, seconds=seconds)
+
+
+def _assembled(
+    request: Request,
+    project: Project,
+    units: Sequence[UnitReport],
+    seed: int,
+    findings: Sequence[Diagnostic],
+) -> Report:
+    return assemble(
+        units,
+        tool=tool(),
+        root=" ".join(str(p) for p in request.paths)
+        if len(request.paths) == 1
+        else os.path.relpath(project.root),
+        command=_command(),
+        extra=findings,
+        verify_requested=request.verify,
+        environment=(("python", sys.version.split()[0]), ("seed", str(seed))),
+    )
+
+
+def _with_programs(
+    request: Request,
+    project: Project,
+    units: Sequence[UnitReport],
+    kernels: Sequence[KernelReport],
+) -> tuple[tuple[UnitReport, ...], tuple[Diagnostic, ...]]:
+    """Add what launches of whole programs say to ``units``; raises UsageError."""
+    from hipify_tile.cli import evidence_run
+
+    found: tuple[Diagnostic, ...] = ()
+    try:
+        evidence = [evidence_run.of_results(request.results, kernels)]
+        if request.replay is not None:
+            replayed, found = evidence_run.of_replay(request.replay, project, kernels)
+            evidence.append(replayed)
+    except evidence_run.NoEvidenceError as error:
+        raise UsageError(str(error)) from error
+    return with_evidence(units, merged(evidence)), found
 
 
 def require_paths(request: Request) -> None:

@@ -24,6 +24,8 @@ def verify(
     seed: opt.Seed = None,
     baseline: opt.BaselineFile = None,
     save_failures: opt.SaveFailures = None,
+    results: opt.Results = [],  # noqa: B006
+    replay: opt.Replay = None,
     quiet: opt.Quiet = False,
     verbose: opt.Verbose = 0,
 ) -> None:

@@ -86,6 +86,9 @@ _TABLE = (
     Code("TM5007", "not-observable", _W, _hours, "the inputs exercise too little of the kernel"),
     Code("TM5008", "not-executed", _N, _none, "verification was not asked for"),
     Code("TM5009", "beyond-allocation", _W, _min, "a launch reaches beyond what it allocates"),
+    Code("TM5010", "program-differs", _E, _hours, "a launch of a whole program differs"),
+    Code("TM5011", "results-do-not-fit", _N, _none, "results of a program do not fit the sources"),
+    Code("TM5012", "not-replayed", _N, _none, "a recorded launch was not compared"),
     # Host code and building.
     Code(
         "TM6001", "host-not-rewritten", _E, _hours, "this host or kernel text cannot be rewritten"

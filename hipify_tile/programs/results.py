@@ -15,7 +15,9 @@ class KernelResult:
     """One kernel in one run of a whole program.
 
     ``launches`` = ``equal`` + ``different`` + ``unchecked``. ``first`` is the first event of a
-    launch that differed or failed. ``reason`` says why a launch was not checked.
+    launch that differed or failed, ``kinds`` are the implementations that were compared with the
+    kept one (not known of a run that did not end by itself). ``tolerance`` is the relative error
+    that counts as equal. ``reason`` says why a launch was not checked.
     """
 
     name: str
@@ -25,7 +27,9 @@ class KernelResult:
     different: int = 0
     unchecked: int = 0
     max_relative: float = 0.0
+    tolerance: float = 0.0
     reason: str = ""
+    kinds: tuple[str, ...] = ()
     first: Event | None = None
 
 
@@ -67,7 +71,9 @@ def of_events(events: Iterable[Event]) -> tuple[KernelResult, ...]:
                     different=row.different + int(event.get("different", 0)),
                     unchecked=row.unchecked + int(event.get("unchecked", 0)),
                     max_relative=max(row.max_relative, _number(event.get("max_relative", 0.0))),
+                    tolerance=max(row.tolerance, _number(event.get("tolerance", 0.0))),
                     reason=row.reason or str(event.get("reason", "")),
+                    kinds=tuple(sorted({*row.kinds, *event.get("kinds", ())})),
                 )
     for mangled, count in seen.items():
         row = rows[mangled]

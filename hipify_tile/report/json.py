@@ -98,6 +98,20 @@ def _kernel(k: KernelReport, base: str) -> dict[str, Any]:
         "targets": {target.value: level for target, level in k.targets},
         "targets_executed": [t.value for t in k.executed],
         "verification": _verification(k.verification),
+        "programs": [
+            {
+                "source": e.source,
+                "level": e.level or None,
+                "equal": e.equal,
+                "different": e.different,
+                "unchecked": e.unchecked,
+                "first": e.first or None,
+                "reason": e.reason or None,
+                "outdated": e.outdated,
+                "tolerance": _finite(e.tolerance),
+            }
+            for e in k.programs
+        ],
         "loc_cuda": k.loc_cuda,
         "loc_tilelang": k.loc_tilelang,
         "diagnostics": [d.code for d in k.diagnostics],

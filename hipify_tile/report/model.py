@@ -14,7 +14,7 @@ from enum import StrEnum
 from hipify_tile.analyzer.model import FileStatus
 from hipify_tile.diagnostics.model import Diagnostic, Effort, Severity
 from hipify_tile.rewriter.model import Emission, Level, Target
-from hipify_tile.verify.model import Outcome, Verification
+from hipify_tile.verify.model import Outcome, ProgramEvidence, Verification
 
 
 class Verdict(StrEnum):
@@ -60,6 +60,7 @@ class KernelReport:
     ``line`` is 1-based. ``targets`` gives the highest level that is emitted for a target,
     ``kept``, or None. ``executed`` lists the targets whose shown level was executed and equal.
     ``loc_cuda`` and ``loc_tilelang`` count lines of the kernel in either language (0: none).
+    ``programs`` are launches of whole programs that were compared too.
     ``extra`` carries what only a bug report needs (a traceback). ``units`` are the paths of the
     translation units that it speaks for.
     """
@@ -85,6 +86,7 @@ class KernelReport:
     extra: tuple[tuple[str, str], ...] = ()
     qualified: str = ""
     units: tuple[str, ...] = ()
+    programs: tuple[ProgramEvidence, ...] = ()
 
     @property
     def names(self) -> tuple[str, str, str]:

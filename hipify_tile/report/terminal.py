@@ -169,6 +169,9 @@ def _print_sums(report: Report, console: Console, closing: Sequence[tuple[str, s
         launches += f" ({unresolved} unresolved)"
     calls = sum(c.count for c in report.calls)
     rows.append(("found", f"{launches} · {_count(calls, 'library call')}"))
+    launches = program_launches(report)
+    if launches:
+        rows.append(("programs", launches))
     efforts = report.efforts()
     if efforts:
         each = [f"{e.value} {efforts[e]}" for e in Effort if efforts[e]]
@@ -186,6 +189,22 @@ def _print_sums(report: Report, console: Console, closing: Sequence[tuple[str, s
 def _print_row(console: Console, title: str, text: str) -> None:
     for number, part in enumerate(text.split("\n")):
         console.print(Text(f"{title if not number else '':<9} {part}"), soft_wrap=True)
+
+
+def program_launches(report: Report) -> str:
+    """Sums of the whole-program launches of all kernels, as text; empty if there are none."""
+    evidence = [(k, e) for k in report.kernels for e in k.programs]
+    if not evidence:
+        return ""
+    counts = {
+        "equal": sum(e.equal for _, e in evidence if not e.outdated),
+        "different": sum(e.different for _, e in evidence),
+        "not compared": sum(e.unchecked for _, e in evidence),
+        "outdated": sum(e.equal for _, e in evidence if e.outdated),
+    }
+    shown = " · ".join(f"{n} {what}" for what, n in counts.items() if n) or "none"
+    kernels = len({k.id for k, _ in evidence})
+    return f"{shown}   (launches of {_count(kernels, 'kernel')} in whole programs)"
 
 
 def exit_text(report: Report) -> str:

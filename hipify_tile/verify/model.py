@@ -34,3 +34,30 @@ class Verification:
     seconds: float = 0.0
     diagnostics: tuple[Diagnostic, ...] = ()
     cases: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramEvidence:
+    """Launches of one kernel in whole programs, original against migrated.
+
+    ``source`` is the file or folder they come from. ``launches`` = ``equal`` + ``different`` +
+    ``unchecked``. ``level`` is the migrated implementation (empty if not known), ``first`` the
+    first launch that differed, ``reason`` why one was not checked. ``outdated``: older than the
+    kernel.
+    ``tolerance`` is the relative error up to which floats counted as equal.
+    """
+
+    source: str
+    equal: int = 0
+    different: int = 0
+    unchecked: int = 0
+    level: str = ""
+    first: str = ""
+    reason: str = ""
+    outdated: bool = False
+    tolerance: float = 0.0
+
+    @property
+    def launches(self) -> int:
+        """All launches, compared or not."""
+        return self.equal + self.different + self.unchecked

@@ -23,6 +23,7 @@ constexpr uint64_t kToldLaunches = 5;  // differing launches of a kernel that st
 
 struct Tally {
   uint64_t launches = 0, equal = 0, different = 0, unchecked = 0;
+  bool compared[kKinds] = {};
   double max_absolute = 0, max_relative = 0;
   std::string reason;  // of the first that was not checked
 };
@@ -178,10 +179,13 @@ __attribute__((destructor)) void summarise() {
             kernel->signature.c_str(), (unsigned long long)tally.launches, (unsigned long long)tally.equal,
             (unsigned long long)tally.different, (unsigned long long)tally.unchecked, tally.unchecked ? " (" : "",
             tally.reason.c_str(), tally.unchecked ? ")" : "");
+    std::string kinds;
+    for (int kind = 0; kind < kKinds; ++kind)
+      if (tally.compared[kind]) kinds += std::string(kinds.empty() ? "\"" : ", \"") + kKindNames[kind] + "\"";
     check_state->write("{\"event\": \"summary\", \"kernel\": " + json_text(kernel->signature) + ", \"mangled\": " +
                        json_text(kernel->name) + ", \"launches\": " + std::to_string(tally.launches) + ", \"equal\": " +
                        std::to_string(tally.equal) + ", \"different\": " + std::to_string(tally.different) + ", \"unchecked\": " +
-                       std::to_string(tally.unchecked) + ", \"reason\": " + json_text(tally.reason) + ", \"max_absolute\": " +
+                       std::to_string(tally.unchecked) + ", \"kinds\": [" + kinds + "], \"tolerance\": " + json_number(check_state->tolerance) + ", \"reason\": " + json_text(tally.reason) + ", \"max_absolute\": " +
                        json_number(tally.max_absolute) + ", \"max_relative\": " + json_number(tally.max_relative) + "}");
   }
   const char *status = getenv("TILE_MIGRATE_CHECK_EXIT");
@@ -232,6 +236,7 @@ int run_checked(Kernel &kernel, const Choice &choice, const tm_launch &launch, v
     if (!tally.unchecked++) tally.reason = "not applicable to these arguments";
     return 0;
   }
+  tally.compared[kind] = true;
   Difference difference;
   if (error) {
     ++tally.different;
