@@ -22,6 +22,7 @@ _PAGE = os.sysconf("SC_PAGESIZE")
 _PROT_READ_WRITE = 3
 _PRIVATE_ANONYMOUS = 0x22
 _FIXED_NOREPLACE = 0x100000
+_FILES = ("before", "after")
 
 
 class Launch(ctypes.Structure):
@@ -82,7 +83,10 @@ def map_memory(regions: list[dict[str, Any]]) -> None:
 def replay(saved: dict[str, Any], folder: Path, cudart: ctypes.CDLL) -> dict[str, Any]:
     """Fill memory, launch, and say whether kept computed what was recorded."""
     regions = saved["regions"]
-    before = [(folder / r["before"]).read_bytes() for r in regions]
+    before, after = ([(folder / r[key]).read_bytes() for r in regions] for key in _FILES)
+    sizes = [r["bytes"] for r in regions]
+    if any(list(map(len, files)) != sizes for files in (before, after)):
+        raise CannotReplayError("its files do not have the sizes that launch.json says")
     _refuse_pointers_to_variables(saved, before)
     addresses = [_address(r, cudart) for r in regions]
     for address, data in zip(addresses, before, strict=True):
@@ -100,8 +104,8 @@ def replay(saved: dict[str, Any], folder: Path, cudart: ctypes.CDLL) -> dict[str
     cudart.tm_launch_named.argtypes = (ctypes.POINTER(Launch), ctypes.c_void_p)
     error = cudart.tm_launch_named(ctypes.byref(launch), arguments)
     same = all(
-        ctypes.string_at(address, r["bytes"]) == (folder / r["after"]).read_bytes()
-        for address, r in zip(addresses, regions, strict=True)
+        ctypes.string_at(address, len(data)) == data
+        for address, data in zip(addresses, after, strict=True)
     )
     return {"error": error, "reproduced": same}
 

@@ -4,42 +4,18 @@ import io
 from dataclasses import replace
 
 import pytest
+from reports import KERNEL, SPAN, kernel, merged, unit
 from rich.console import Console
 
 from hipify_tile.analyzer.model import CompileUnit, FileStatus, KernelFact, UnitAnalysis
 from hipify_tile.cli import progress
 from hipify_tile.diagnostics.registry import diagnostic
 from hipify_tile.driver import Options, Stages, run_project
-from hipify_tile.ir.simt import Kernel
-from hipify_tile.ir.span import Span
 from hipify_tile.project import Project
-from hipify_tile.report.assemble import assemble
-from hipify_tile.report.model import Tool, UnitReport
 from hipify_tile.report.terminal import print_report
 from hipify_tile.report.verdict import kernel_report
 from hipify_tile.rewriter.model import Emission, Level, LevelResult, Target
-from hipify_tile.verify.model import Outcome, Verification
-
-SPAN = Span("/s/k.cuh", 3, 1, 0, 1)
-TOOL = Tool("tile-migrate", "0", "0", "0")
-KERNEL = Kernel("k", "k", (), (), (), (), ())
-
-
-def kernel(text="def k(): ...", outcome=Outcome.VERIFIED, arguments=(), name="k"):
-    emission = Emission(Level.LOOP, "k", text, (), text, (), (), (Target.CPU,))
-    why = () if outcome is Outcome.VERIFIED else (diagnostic("TM5007", SPAN),)
-    shown = f"k.cuh:{name}" + (f"<{', '.join(arguments)}>" if arguments else "")
-    fact = KernelFact(shown, name, name, name, name, name, arguments, "", SPAN, "k", KERNEL)
-    verdicts = {Level.LOOP: Verification(outcome, 5, diagnostics=why)}
-    return kernel_report(fact, (LevelResult(Level.LOOP, emission),), verdicts)
-
-
-def unit(path, *kernels, diagnostics=()):
-    return UnitReport(path, (FileStatus(path, "parsed", 1.0),), kernels, (), (), diagnostics, ())
-
-
-def merged(*units):
-    return assemble(units, tool=TOOL, root="/s")
+from hipify_tile.verify.model import Outcome
 
 
 def test_equal_kernels_of_two_includers_are_one_row():
