@@ -39,7 +39,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "cache",
         "verify",
     ),
-    "programs": (*BASE, "programs", "compat"),
+    "programs": (*BASE, "programs", "compat", "verify.model"),
     "report": (
         *BASE,
         "report",
