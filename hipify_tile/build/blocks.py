@@ -11,9 +11,11 @@ gives None, and the kernel runs as one piece.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hipify_tile.build.bounds import tighten
+from hipify_tile.build.conversions import defined
 from hipify_tile.build.thread_loops import rewrite
 
 _LOOP = re.compile(
@@ -86,6 +88,8 @@ def cut(
     if tuple(v for v, _ in loops) != variables:
         return None
     inner = lines[at : len(lines) - len(loops)]
+    types = _types(signature, lets, locals_)
+    inner = defined(inner, types)
     text = "\n".join(inner)
     if _LEAVES.search(text) or _leaves_block(inner):
         return None
@@ -120,6 +124,17 @@ def cut(
     return BlockFunction(count, run, fast)
 
 
+def _types(signature: str, lets: list[str], arrays: Sequence[str] = ()) -> dict[str, str]:
+    """The types of parameters, of ``type name = …;`` and of the elements of ``type name[n];``."""
+    types = {}
+    declared = [line.partition(" =")[0] for line in lets]
+    declared += [line.partition("[")[0] for line in arrays]
+    for parameter in [*signature.split(", "), *declared]:
+        type_, _, name = parameter.strip().rpartition(" ")
+        types[name] = type_.removeprefix("const ").removesuffix("*")
+    return types
+
+
 def _fast(
     signature: str,
     lets: list[str],
@@ -132,14 +147,10 @@ def _fast(
     """``tm_run_fast``, whose pointers do not overlap; "" where the body is not understood."""
     if freedom is None:
         return ""
-    types = {}
-    for parameter in [*signature.split(", "), *(line.partition(" =")[0] for line in lets)]:
-        type_, _, name = parameter.strip().rpartition(" ")
-        types[name] = type_.removeprefix("const ").removesuffix("*")
     body = rewrite(
         inner,
         locals_,
-        types,
+        _types(signature, lets),
         threads=freedom.threads,
         interleave=freedom.interleave,
         block=variables,

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from hipify_tile.build.arguments import NoObjectError, Variable, registration, unpacked
 from hipify_tile.build.blocks import Freedom, cut
+from hipify_tile.build.conversions import SUPPORT as CONVERSIONS
 from hipify_tile.build.vector_loops import EXTREMES, SUPPORT
 from hipify_tile.compat import include_dir
 from hipify_tile.ir.simt import Kernel, Scope
@@ -176,6 +177,7 @@ def object_source(
         [
             _SUPPORT,
             SUPPORT,
+            CONVERSIONS,
             _CLONES,
             _HELPER.sub(_real_atomic, helpers),
             functions,
