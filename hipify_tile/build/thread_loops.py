@@ -13,12 +13,12 @@ whether the kernel allows it: its atomic operations must not return values that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
 from hipify_tile.build import c_tree as t
-from hipify_tile.build.c_affine import is_invariant
+from hipify_tile.build.c_affine import INT32, INT64, is_invariant, type_of
 from hipify_tile.build.c_tree import Binary, C, Cast, For, Name, Number, S, UnreadableError
 from hipify_tile.build.loop_passes import (
     Counted,
@@ -37,6 +37,7 @@ from hipify_tile.build.strips import NotStrippedError, strips
 from hipify_tile.build.vector_loops import EXTREMES, Scope, segmented
 
 _MOST_AXES = 3
+_INTEGERS = frozenset((INT32, INT64, "uint32_t", "uint64_t"))
 _GUESSES = {
     "block_x": 64, "block_y": 8, "block_z": 1, "grid_x": 4096, "grid_y": 4096, "grid_z": 4096,
 }  # fmt: skip
@@ -349,7 +350,7 @@ def _joined(stmt: S, rewriter: _Rewriter, block: str) -> Body | None:
         return None
     if not isinstance(x.high, Name | Number):
         return None
-    axis = _Axis(block, x.high, x.var)
+    axis = _Axis(block, x.high, x.var, rewriter.scope.types)
     rewriter.scope.types["tm_x"] = "int32_t"
     body = t.map_expressions(rewriter.prepared(x.body), lambda e: _global(e, axis))
     if {block, x.var} & t.names(body):
@@ -372,27 +373,34 @@ class _Axis:
     block: str
     extent: C
     thread: str
+    types: Mapping[str, str]
 
 
 def _global(expr: C, axis: _Axis) -> C:
-    """``bx * block_x * k + tx * k`` → ``tm_x * k``, in any order of the summands."""
+    """``bx * block_x * k + tx * k`` → ``tm_x * k``, in any order of the summands.
+
+    Only where all summands are integers of one type: those wrap alike in every order, while sums of
+    floats round, and sums of int32 that become int64 later wrap before that.
+    """
     if isinstance(expr, Binary) and expr.op in "+-":
         summands = list(_summands(expr, 1))
-        while True:
-            pair = _pair(summands, axis)
-            if pair is None:
-                break
+        found = {type_of(e, axis.types) for _, e in summands if not isinstance(e, Number)}
+        pair = _pair(summands, axis) if len(found) == 1 and found <= _INTEGERS else None
+        if pair is None:
+            return _global_inside(expr, axis)
+        while pair is not None:
             first, second, rest, wide = pair
             summands[first] = (summands[first][0], _product(rest, wide))
             del summands[second]
+            pair = _pair(summands, axis)
         changed = [(sign, _global_inside(e, axis)) for sign, e in summands]
         changed.sort(key=lambda item: -item[0])
-        sign, found = changed[0]
+        sign, total = changed[0]
         if sign < 0:
-            found = t.Unary("-", found)
+            total = t.Unary("-", total)
         for sign, e in changed[1:]:
-            found = Binary("+" if sign > 0 else "-", found, e)
-        return found
+            total = Binary("+" if sign > 0 else "-", total, e)
+        return total
     return _global_inside(expr, axis)
 
 

@@ -169,3 +169,27 @@ def test_fast_blocks_compute_what_blocks_do(tmp_path: Path, name: str) -> None:
     subprocess.run([*command, "-o", str(tmp_path / "a")], check=True)
     done = subprocess.run([tmp_path / "a"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr[:2000]
+
+
+FLOATS = f"""\
+float v_ = a[{X}];
+if ({X} < n) {{
+  out[{X}] = (((v_ - b[{X}]) + (c * v_)) + ((float){X}));
+}}
+"""
+
+
+def test_sums_of_floats_keep_their_order() -> None:
+    types = "block_x", "block_y", "block_z", "grid_x", "grid_y", "grid_z", "n"
+    parts = ["float* out", "float* a", "float* b", "float c", *(f"int32_t {t}" for t in types)]
+    signature = ", ".join(parts)
+    lines = "\n".join("        " + line for line in NEST.format("", FLOATS).splitlines())
+    text = HEAD.format(signature=signature, body=lines, tile="")
+    freedom = Freedom(threads=True, interleave=True, per_thread=False)
+    found = cut(text, "k_kernel", signature, ("bx", "by", "bz"), freedom)
+    assert found is not None and "tm_bx_end" in found.fast
+    sums = [line for line in found.fast.splitlines() if "out[" in line]
+    assert sums
+    for line in sums:
+        subtracted, added, last = line.index("- b["), line.index("+ (c *"), line.index("(float)")
+        assert subtracted < added < last, line
