@@ -27,8 +27,13 @@
 #define __constant__
 #define __managed__
 #define __launch_bounds__(...)
-// Plain C++ rejects a repeated `inline`, which CUDA code often has; one translation unit needs none.
+// Units of a program may all define such a function. A unit by itself needs no `inline`, and plain C++
+// rejects a repeated one.
+#if defined(TM_UNIT_NAME) || defined(TM_HOST_UNIT)
+#define __forceinline__ __inline__
+#else
 #define __forceinline__
+#endif
 #define __noinline__
 #define TM_FN static inline
 #define TM_IS(...) { __VA_ARGS__ }

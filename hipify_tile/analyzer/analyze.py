@@ -16,7 +16,7 @@ from typing import Any
 from hipify_tile.analyzer.analyze_errors import ErrorMap
 from hipify_tile.analyzer.clang import file_offset, skipped_ranges, specialized_template
 from hipify_tile.analyzer.clang_parse import ParsedUnit, ParseFailed, parse
-from hipify_tile.analyzer.definitions import definitions, device_bodies, shared_views
+from hipify_tile.analyzer.definitions import definitions, device_bodies, device_names, shared_views
 from hipify_tile.analyzer.host_calls import calls, calls_in_text, symbols
 from hipify_tile.analyzer.importing import ImportResult, import_kernel
 from hipify_tile.analyzer.instances import InstanceNames, names, qualified_name
@@ -101,6 +101,7 @@ class _Analysis:
             definitions=tuple(definitions(self.inventory)),
             shared_views=tuple(shared_views(self.inventory)),
             device_bodies=tuple(device_bodies(self.inventory)),
+            device_names=tuple(sorted(set(device_names(self.inventory)))),
         )
 
     def instances(self) -> Iterator[KernelFact]:

@@ -13,6 +13,8 @@ from typing import Any
 from clang.cindex import CursorKind, StorageClass
 
 from hipify_tile.analyzer.clang import file_offset, has_attribute
+from hipify_tile.analyzer.host_calls import symbol_kind
+from hipify_tile.analyzer.instances import mangled_name
 from hipify_tile.analyzer.inventory import Inventory, is_instance
 from hipify_tile.analyzer.inventory_functions import Function
 from hipify_tile.analyzer.model import KernelDefinition, NamedPlace, SharedView, StrippedBody
@@ -79,6 +81,17 @@ def device_bodies(inventory: Inventory) -> Iterator[StrippedBody]:
         span = inventory.spans(function.body)
         if (function.kernel or function.device) and not span.in_macro:
             yield StrippedBody(span.file, span.start, span.end)
+
+
+def device_names(inventory: Inventory) -> Iterator[str]:
+    """Yield the mangled names of the functions and variables that only device code has."""
+    for function in inventory.functions.values():
+        host = has_attribute(function.cursor, CursorKind.CUDAHOST_ATTR)
+        if function.device and not (function.kernel or host or function.dependent):
+            yield mangled_name(function.cursor)
+    for cursor in inventory.variables:
+        if symbol_kind(cursor) and cursor.get_definition() is not None:
+            yield mangled_name(cursor)
 
 
 def _body(cursor: Any, inventory: Inventory) -> Span | None:

@@ -76,7 +76,7 @@ def calls(
 def symbols(inventory: Inventory) -> Iterator[SymbolFact]:
     """Yield the ``__device__``, ``__constant__`` and ``__managed__`` variables of a unit."""
     for cursor in inventory.variables:
-        kind = _symbol_kind(cursor)
+        kind = symbol_kind(cursor)
         if kind:
             yield SymbolFact(
                 name=cursor.spelling,
@@ -88,7 +88,8 @@ def symbols(inventory: Inventory) -> Iterator[SymbolFact]:
             )
 
 
-def _symbol_kind(cursor: Any) -> str:
+def symbol_kind(cursor: Any) -> str:
+    """Return "device", "constant" or "managed" for such a variable, else ""."""
     kinds = {child.kind for child in cursor.get_children()}
     notes = {c.spelling for c in cursor.get_children() if c.kind == CursorKind.ANNOTATE_ATTR}
     if "managed" in notes:

@@ -180,7 +180,8 @@ class UnitAnalysis:
 
     ``user_files`` are the project's own files that the unit read, absolute, main file first;
     ``host_bodies`` are the bodies of pure host functions in them. ``definitions``,
-    ``shared_views`` and ``device_bodies`` are where host rewriting edits kernels.
+    ``shared_views`` and ``device_bodies`` are where host rewriting edits kernels. ``device_names``
+    are the mangled names of what only device code has: functions and variables defined here.
     """
 
     unit: CompileUnit
@@ -197,3 +198,4 @@ class UnitAnalysis:
     definitions: tuple[KernelDefinition, ...] = ()
     shared_views: tuple[SharedView, ...] = ()
     device_bodies: tuple[StrippedBody, ...] = ()
+    device_names: tuple[str, ...] = ()

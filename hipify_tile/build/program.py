@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hipify_tile.analyzer.model import UnitAnalysis
+from hipify_tile.build.device_linkage import keep_apart
 from hipify_tile.build.kernel_objects import kernel_objects
 from hipify_tile.build.kernels_only import COMPILE_FLAGS, link_kernels
 from hipify_tile.build.plan import Built, BuiltKernel, Plan
@@ -58,6 +59,10 @@ def build(plan: Plan) -> Built:
         if failure is not None:
             problems.append(failure)
         objects.append(made)
+    if not problems:
+        units = [(o, a.device_names) for o, a in zip(objects, cuda, strict=True)]
+        apart = keep_apart(units, plan.cxx)
+        problems += [apart] if apart is not None else []
     for number, host in enumerate(() if plan.kernels_only else plan.host_sources):
         made = plan.folder / f"host{number}.o"
         failure = _compile_host(plan, host, made)
