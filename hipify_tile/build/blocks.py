@@ -88,7 +88,7 @@ def cut(
     if tuple(v for v, _ in loops) != variables:
         return None
     inner = lines[at : len(lines) - len(loops)]
-    types = _types(signature, lets, locals_)
+    types = {**_types(signature, lets, locals_), **dict.fromkeys(variables, "int32_t")}
     inner = defined(inner, types)
     text = "\n".join(inner)
     if _LEAVES.search(text) or _leaves_block(inner):

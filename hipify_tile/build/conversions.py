@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hipify_tile.build import c_tree as t
-from hipify_tile.build.c_affine import type_of
-from hipify_tile.build.c_tree import C, Call, Cast, Declare, UnreadableError
+from hipify_tile.build.c_affine import INT32, type_of
+from hipify_tile.build.c_tree import C, Call, Cast, Declare, For, UnreadableError
 
 SUPPORT = """\
 // As processors without instructions for unsigned integers convert; integers as ever.
@@ -45,6 +45,7 @@ def defined(lines: list[str], types: Mapping[str, str]) -> list[str]:
         return lines
     known = dict(types)
     known.update({s.name: s.type for s in t.statements(body) if isinstance(s, Declare)})
+    known.update({s.var: INT32 for s in t.statements(body) if isinstance(s, For)})
 
     def replaced(expr: C) -> C:
         expr = t.rebuild(expr, replaced)

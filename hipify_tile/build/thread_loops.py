@@ -179,7 +179,7 @@ def _rewrite(
 ) -> Body | None:
     declared = t.read_statements(locals_)
     body = t.read_statements(lines)
-    scope = Scope({**types, **dict.fromkeys(block, "int32_t")})
+    scope = Scope({**types, **dict.fromkeys(block, "int32_t")}, block=block[0] if block else "")
     singles: set[str] = set()
     arrays: list[t.Declare] = []
     for stmt in declared:

@@ -83,6 +83,11 @@ EXTREMES = ("fmaxf", "fminf", "fmax", "fmin")
 
 _MIRROR = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 _MOST_TERMS, _MOST_ROUNDS = 24, 3
+_LINE = 64  # bytes of a cache line
+_BYTES = {
+    "bool": 1, "int8_t": 1, "uint8_t": 1, "int16_t": 2, "uint16_t": 2, "half": 2, "int32_t": 4,
+    "uint32_t": 4, "float": 4,
+}  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -91,6 +96,8 @@ class Scope:
 
     types: dict[str, str]
     counter: int = 0
+    block: str = ""  # the variable of the block that comes next after this one
+    requested: set[str] = field(default_factory=set)  # arrays that are prefetched for it
 
     def fresh(self, stem: str) -> str:
         """A name that the text does not hold."""
@@ -110,6 +117,7 @@ class _Segment:
     fits: list[str] = field(default_factory=list)
     bases: dict[C, str] = field(default_factory=dict)
     checked: set[C] = field(default_factory=set)
+    loads: dict[str, C] = field(default_factory=dict)  # where arrays are read, by step 1
 
     def moved(self, body: tuple[S, ...]) -> tuple[S, ...]:
         """``body`` for ``tm_q``."""
@@ -127,6 +135,8 @@ class _Segment:
                 if inside is None:
                     return Index(array, self.rewrite(index))
                 self._check((*inside.checks, index))
+                if inside.step == 1 and array not in self.changing:
+                    self.loads.setdefault(array, index)
                 return Index(array, self._moved(Cast(INT64, index), inside))
             case Name():
                 return Cast(INT32, Binary("+", Name(self.start), Name("tm_q")))
@@ -170,6 +180,21 @@ class _Segment:
         self._check(found.checks)
         base = t.text(self._at_start(value))
         self.fits.append(f"tm_fits({base}, {step_text(found.step)}, tm_count)")
+
+    def prefetches(self) -> list[str]:
+        """Ask for what the next block reads first."""
+        block = Name(self.scope.block)
+        lines = []
+        for array, index in self.loads.items():
+            size = _BYTES.get(self.scope.types.get(array, ""), 8)
+            if array in self.scope.requested or self.scope.block not in t.mentioned(index):
+                continue
+            self.scope.requested.add(array)
+            after = {self.scope.block: Binary("+", block, Number("1"))}
+            place = t.text(t.substitute(Cast(INT64, self._at_start(index)), after))
+            lines.append(f"for (int64_t tm_q = 0; tm_q < tm_count; tm_q += {_LINE // size})")
+            lines.append(f"  __builtin_prefetch(&{array}[{place} + tm_q]);")
+        return lines
 
     def _at_start(self, expr: C) -> C:
         return t.substitute(expr, {self.var: Cast(INT32, Name(self.start))})
@@ -227,6 +252,8 @@ def segmented(
     # No branches, each of which a compiler thinks is taken half the time: the loop would be cold.
     tests = " & ".join(["tm_linear", *as_usual, *usual.fits])
     lines.append(f"    if (__builtin_expect({tests}, 1)) {{")
+    if inner is None:
+        lines += [f"      {line}" for line in usual.prefetches()]
     lines += [f"      {line}" for line in (inner or (lambda b: _quick(b, scope, private)))(quick)]
     if terms and inner is None:
         # A segment in which the guard of all the body is false costs no more than that.

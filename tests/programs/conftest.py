@@ -10,6 +10,7 @@ DEFAULT = (
     "test_ddmin_finds_a_set_of_which_nothing_can_be_left_out",
     "test_bisect_finds_two_kernels_that_break_it_together",
     "test_run_passes_status_and_summary_on",
+    "test_case_runs_in_every_mode[44_device_linkage]",
     "test_recorded_launches_are_replayed",
     "test_a_wrong_kernel_is_found",
     "test_cmake_builds_again_what_a_header_changes_and_nothing_else",

@@ -50,11 +50,15 @@ def test_only_floats_are_converted_so() -> None:
     types = {"f": "float", "d": "double", "i": "int32_t", "u": "uint64_t"}
     rows = ["uint64_t a = ((uint64_t)f[i]);", "uint32_t b = ((uint32_t)(d + f));"]
     rows += ["uint32_t c = ((uint32_t)(i + 1));", "u = ((uint64_t)c);"]
+    rows += ["for (int32_t k = 0; k < i; ++k) {", "u = ((uint64_t)k);", "}"]
     assert [line.strip() for line in defined(rows, types)] == [
         "uint64_t a = tm_to_uint64(f[i]);",
         "uint32_t b = tm_to_uint32((d + f));",
         "uint32_t c = ((uint32_t)(i + 1));",
         "u = ((uint64_t)c);",
+        "for (int32_t k = 0; k < i; ++k) {",
+        "u = ((uint64_t)k);",
+        "}",
     ]
 
 
