@@ -4,8 +4,8 @@ Sample programs (``expected.toml``) use its ``[[kernel]]`` tables. A kernel tabl
 ``verdict`` (one, or a list of allowed ones), ``level`` (the lowest acceptable rung), ``not_level``
 (a rung it must not reach), ``codes`` (diagnostics it must carry) and ``instances``. Whole programs
 add ``why`` a kernel stays, ``order = "any"`` where its threads race for places of their results or
-add floats, ``launched = false`` where the program leaves it out on a CPU, and a ``[program]`` table: how many
-``devices`` it runs on.
+add floats, ``launched = false`` where the program leaves it out on a CPU, and a ``[program]``
+table: how many ``devices`` it runs on.
 """
 
 from __future__ import annotations
