@@ -93,6 +93,11 @@ static inline T tm_atomic_update(T *p, F f) {
   }
 TM_ADD(float, float32)
 TM_ADD(double, float64)
+#undef TM_ADD
+#define TM_ADD(T, suffix)                                                  \\
+  extern "C" inline T tm_atomic_add_##suffix(T *p, T a) {                  \\
+    return __atomic_fetch_add(p, a, __ATOMIC_RELAXED);                     \\
+  }
 TM_ADD(int32_t, int32)
 TM_ADD(uint32_t, uint32)
 TM_ADD(int64_t, int64)
