@@ -165,7 +165,7 @@ class LaunchSource:
                 elif dtype.is_float:
                     names[name] = hint if hint is not None else self._float()
                 elif hint is None:
-                    names[name] = self._size(self._extents(block_hint, names), 0.7)
+                    names[name] = self._size(self._extents(block_hint, names), 0.4)
                 elif hint < _SCALED and not ragged:
                     names[name] = hint
                 elif hint < _SCALED:
@@ -383,7 +383,7 @@ class LaunchSource:
         if p.name in self._roles.shifts:
             return int(self._rng.integers(0, p.dtype.bits))
         if p.name in self._roles.sizes:
-            return wrap(self._size([b for b in block if b > 1], 0.7), p.dtype)
+            return wrap(self._size([b for b in block if b > 1], 0.4), p.dtype)
         if p.name in self._roles.divisors:
             return wrap(self._pick((1, 2, 3, 7, 8, -3, 16)), p.dtype)
         return wrap(int(self._rng.integers(-4, 21)), p.dtype)

@@ -46,7 +46,7 @@ def test_every_mode_gives_the_same_result(
         assert set(runs["kept"].ran(name)) == {"kept"}
         if kernel["verdict"] == "verified":
             assert "kept" not in levels, f"{name} ran as {levels}"
-        elif kernel["verdict"] == "kept":
+        elif kernel["verdict"] in ("kept", "unverified"):
             assert set(levels) == {"kept"}, f"{name} is not verified, but ran as {levels}"
     assert runs["migrated"].kernels <= {k["name"] for k in expected["kernel"]}
 
@@ -65,7 +65,8 @@ def test_half_of_the_kernels_can_be_kept(
 ) -> None:
     program = "09_bfs_pointers"
     app = build(SAMPLES / program, tmp_path_factory, request.config)
-    names = sorted(k["name"] for k in load(SAMPLES / program / "expected.toml")["kernel"])
+    kernels = load(SAMPLES / program / "expected.toml")["kernel"]
+    names = sorted(k["name"] for k in kernels if k["verdict"] == "verified")
     plain = run(app, tmp_path, MODE="migrated")
     for kept in (names[::2], names[1::2]):
         chosen = ",".join(f"{name}=kept" for name in kept)
