@@ -7,15 +7,13 @@
 #include <type_traits>
 #endif
 
-// libclang needs no bodies, and reads faster without.
+// libclang reads faster without what bodies do.
 #ifdef TM_CLANG_CUDA
-#define TM_BODY(...) ;
-// A template of a type without linkage has to be defined where it is used.
-#define TM_INLINE_BODY(...) { __VA_ARGS__ }
+// Any body: a template of a type without linkage has to be defined where it is used.
+#define TM_BODY(...) { return {}; }
 #define TM_INLINE __host__
 #else
 #define TM_BODY(...) { __VA_ARGS__ }
-#define TM_INLINE_BODY(...) { __VA_ARGS__ }
 #define TM_INLINE inline
 extern "C" void tm_note_symbol(const void *address, size_t bytes);
 // Host and device code share the variable: the runtime learns of it here.
@@ -54,13 +52,13 @@ inline cudaChannelFormatDesc tm_channel_desc() {
 }
 #endif
 
-template <class T> __host__ __device__ cudaError_t cudaMalloc(T **pointer, size_t bytes) TM_INLINE_BODY(return cudaMalloc((void **)pointer, bytes);)
-template <class T> __host__ cudaError_t cudaMallocHost(T **pointer, size_t bytes, unsigned flags = 0) TM_INLINE_BODY(return cudaHostAlloc((void **)pointer, bytes, flags);)
-template <class T> __host__ cudaError_t cudaHostAlloc(T **pointer, size_t bytes, unsigned flags) TM_INLINE_BODY(return cudaHostAlloc((void **)pointer, bytes, flags);)
-template <class T> __host__ cudaError_t cudaMallocManaged(T **pointer, size_t bytes, unsigned flags = cudaMemAttachGlobal) TM_INLINE_BODY(return cudaMallocManaged((void **)pointer, bytes, flags);)
-template <class T> __host__ cudaError_t cudaMallocAsync(T **pointer, size_t bytes, cudaStream_t stream) TM_INLINE_BODY(return cudaMallocAsync((void **)pointer, bytes, stream);)
-template <class T> __host__ cudaError_t cudaMallocPitch(T **pointer, size_t *pitch, size_t width, size_t height) TM_INLINE_BODY(return cudaMallocPitch((void **)pointer, pitch, width, height);)
-template <class T> __host__ cudaError_t cudaHostGetDevicePointer(T **device, void *host, unsigned flags) TM_INLINE_BODY(return cudaHostGetDevicePointer((void **)device, host, flags);)
+template <class T> __host__ __device__ cudaError_t cudaMalloc(T **pointer, size_t bytes) TM_BODY(return cudaMalloc((void **)pointer, bytes);)
+template <class T> __host__ cudaError_t cudaMallocHost(T **pointer, size_t bytes, unsigned flags = 0) TM_BODY(return cudaHostAlloc((void **)pointer, bytes, flags);)
+template <class T> __host__ cudaError_t cudaHostAlloc(T **pointer, size_t bytes, unsigned flags) TM_BODY(return cudaHostAlloc((void **)pointer, bytes, flags);)
+template <class T> __host__ cudaError_t cudaMallocManaged(T **pointer, size_t bytes, unsigned flags = cudaMemAttachGlobal) TM_BODY(return cudaMallocManaged((void **)pointer, bytes, flags);)
+template <class T> __host__ cudaError_t cudaMallocAsync(T **pointer, size_t bytes, cudaStream_t stream) TM_BODY(return cudaMallocAsync((void **)pointer, bytes, stream);)
+template <class T> __host__ cudaError_t cudaMallocPitch(T **pointer, size_t *pitch, size_t width, size_t height) TM_BODY(return cudaMallocPitch((void **)pointer, pitch, width, height);)
+template <class T> __host__ cudaError_t cudaHostGetDevicePointer(T **device, void *host, unsigned flags) TM_BODY(return cudaHostGetDevicePointer((void **)device, host, flags);)
 template <class T> __host__ cudaChannelFormatDesc cudaCreateChannelDesc() TM_BODY(return tm_channel_desc<T>();)
 template <class T> __host__ cudaError_t cudaLaunchKernel(T *function, dim3 grid, dim3 block, void **arguments, size_t shared_bytes = 0, cudaStream_t stream = 0) TM_BODY(return cudaLaunchKernel((const void *)function, grid, block, arguments, shared_bytes, stream);)
 template <class T> __host__ cudaError_t cudaLaunchCooperativeKernel(T *function, dim3 grid, dim3 block, void **arguments, size_t shared_bytes = 0, cudaStream_t stream = 0) TM_BODY(return cudaLaunchCooperativeKernel((const void *)function, grid, block, arguments, shared_bytes, stream);)

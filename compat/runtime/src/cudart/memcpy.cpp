@@ -46,9 +46,19 @@ cudaError_t copy_3d(const cudaMemcpy3DParms *parameters, cudaStream_t stream, bo
   return error != cudaSuccess ? error : copy(box, parameters->kind, stream, synchronous);
 }
 
+// A copy between devices that is not on a stream comes after all that was asked of both before.
+cudaError_t settle_both(int one, int other, bool synchronous) {
+  Device *const devices[2] = {device_at(one), device_at(other)};
+  if (!devices[0] || !devices[1]) return cudaErrorInvalidDevice;
+  if (synchronous)
+    for (Device *device : devices) synchronize(*device);
+  return cudaSuccess;
+}
+
 cudaError_t copy_3d_peer(const cudaMemcpy3DPeerParms *parameters, cudaStream_t stream, bool synchronous) {
   if (!parameters) return cudaErrorInvalidValue;
-  if (!device_at(parameters->srcDevice) || !device_at(parameters->dstDevice)) return cudaErrorInvalidDevice;
+  const cudaError_t error = settle_both(parameters->srcDevice, parameters->dstDevice, synchronous);
+  if (error != cudaSuccess) return error;
   cudaMemcpy3DParms plain = {parameters->srcArray, parameters->srcPos, parameters->srcPtr, parameters->dstArray,
                              parameters->dstPos,   parameters->dstPtr, parameters->extent, cudaMemcpyDefault};
   return copy_3d(&plain, stream, synchronous);
@@ -56,7 +66,8 @@ cudaError_t copy_3d_peer(const cudaMemcpy3DPeerParms *parameters, cudaStream_t s
 
 cudaError_t copy_peer(void *to, int to_device, const void *from, int from_device, size_t bytes,
                       cudaStream_t stream, bool synchronous) {
-  if (!device_at(to_device) || !device_at(from_device)) return cudaErrorInvalidDevice;
+  const cudaError_t error = settle_both(from_device, to_device, synchronous);
+  if (error != cudaSuccess) return error;
   return copy(row(to, from, bytes), cudaMemcpyDeviceToDevice, stream, synchronous);
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "launch.h"
 
@@ -136,12 +137,20 @@ bool Kernel::matches(const std::string &pattern) const {
 
 bool launches_are_synchronous() { return switches().synchronous; }
 
+// Choices that a later registration replaces stay: other threads may be reading them.
+static void keep(const Choice *choice) {
+  static std::mutex &mutex = *new std::mutex;
+  static auto &all = *new std::vector<const Choice *>;
+  std::lock_guard<std::mutex> guard(mutex);
+  all.push_back(choice);
+}
+
 const Choice &choice_of(Kernel &kernel) {
   static std::once_flag reported;
   std::call_once(reported, report_unknown_names);
   if (const Choice *known = kernel.choice.load(std::memory_order_acquire)) return *known;
   Mode mode = mode_of(kernel);
-  auto *choice = new Choice{};  // as long-lived as the kernel: others may be reading an older one
+  auto *choice = new Choice{};
   choice->check = mode == kCheck;
   choice->record = mode == kRecord;
   static const int kOrder[kKinds] = {TM_KIND_TILE, TM_KIND_LOOP, TM_KIND_SIMT, TM_KIND_KEPT};
@@ -159,7 +168,10 @@ const Choice &choice_of(Kernel &kernel) {
     fprintf(stderr, "tile-migrate: %s has no implementation of kind %s%s%s\n", kernel.signature.c_str(), kModeNames[mode],
             choice->count ? ": runs as " : "", choice->count ? kKindNames[choice->order[0]] : "");
   const Choice *none = nullptr;
-  if (kernel.choice.compare_exchange_strong(none, choice)) return *choice;
+  if (kernel.choice.compare_exchange_strong(none, choice)) {
+    keep(choice);
+    return *choice;
+  }
   delete choice;
   return *none;
 }
