@@ -221,7 +221,7 @@ def _testing(test, **scalars):
                 Binary(BinaryOp.AND, Var("flag", I32), Const(1024, I32), I32),
                 Const(0, I32),
             ),
-            (range(1024), [1024]),
+            (range(1024), range(1024, 2048)),
         ),
     ],
 )
